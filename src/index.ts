@@ -2,7 +2,13 @@ export { Conversation, type ForkOptions, type OwnOptions } from "./conversation/
 export type { ConversationReader } from "./conversation/conversation-reader.ts";
 export { Holdfast, type CreateOptions } from "./conversation/holdfast.ts";
 export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history-pages.ts";
-export type { ListFilter, ListPage, ListPageRequest, OpenTurn } from "./conversation/list-conversations.ts";
+export type {
+  LastTurnKind,
+  ListFilter,
+  ListPage,
+  ListPageRequest,
+  OpenTurn,
+} from "./conversation/list-conversations.ts";
 export {
   runEffects,
   type EffectOutcome,

@@ -14,6 +14,9 @@ import type { SpaceStore } from "#store/facets";
 const LIMIT = 50;
 const LOOKED_AT = 100;
 
+/** Of the last turn. `limited`: whoever carried it said when it is free again. `damaged`: nobody can say. */
+export type LastTurnKind = "none" | "open" | "completed" | "interrupted" | "failed" | "limited" | "damaged";
+
 /** Which conversations of a list are meant; what is left out does not matter. */
 export interface ListFilter {
   /** The id starts with this. */
@@ -36,6 +39,12 @@ export interface ListFilter {
   readonly tag?: string;
   /** Who carried it last. */
   readonly agent?: string;
+  /** The model that was chosen last, or that replied last while none was. */
+  readonly model?: string;
+  /** How its last turn stands: one of these. */
+  readonly turns?: readonly LastTurnKind[];
+  /** It has cost at least so many microdollars. */
+  readonly costMicros?: number;
   /** Whether it went on in another upstream session at some time. */
   readonly rolled?: boolean;
   /** One of its entries carries this label. */
@@ -88,8 +97,9 @@ export async function filterListed(
   filter: ListFilter,
 ): Promise<readonly Listed[]> {
   const some = page.filter((listed) => matches(listed, filter));
-  const { archived, tag, agent, rolled, label } = filter;
-  const isCounted = [archived, tag, agent, rolled].some((asked) => asked !== undefined);
+  const { archived, tag, agent, model, turns, costMicros, rolled, label } = filter;
+  const counted = [archived, tag, agent, model, turns, costMicros, rolled];
+  const isCounted = counted.some((asked) => asked !== undefined);
   if (!isCounted && label === undefined) return some;
   const found: Listed[] = [];
   for (const listed of some) {
@@ -104,11 +114,22 @@ export async function filterListed(
       (archived === undefined || isArchived === archived) &&
       (tag === undefined || tags.includes(tag)) &&
       (agent === undefined || summary?.agent === agent) &&
+      (model === undefined || summary?.model === model) &&
+      (turns === undefined || turns.includes(lastTurnKind(listed, summary))) &&
+      (costMicros === undefined || (summary?.usage.costMicros ?? 0) >= costMicros) &&
       (rolled === undefined || (summary?.rollovers ?? 0) > 0 === rolled)
     )
       found.push(listed.summary === summary ? listed : { ...listed, summary });
   }
   return found;
+}
+
+function lastTurnKind({ damage }: Listed, summary: Summary | null): LastTurnKind {
+  if (damage !== null || summary === null) return "damaged";
+  const { turn } = summary;
+  if (turn === null) return "none";
+  if (turn.state === "open") return "open";
+  return turn.outcome !== "completed" && turn.resetAt !== null ? "limited" : turn.outcome;
 }
 
 /** What appends keep of a conversation, counted from its log: for one from before they did. */

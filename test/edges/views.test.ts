@@ -114,6 +114,7 @@ test("ls in a pipe has whole ids and no headings; its JSON is as it was", async 
     "origin",
     "summary",
     "damage",
+    "state",
   ]);
 });
 

@@ -1,17 +1,36 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { user } from "#log/say";
+import { CLAUDE } from "#vendors/claude/claude";
+import { tempDir } from "../support/temp-dir.ts";
 import { UI_FOLDER } from "../support/build-ui.ts";
 import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
 
+const SESSION = "11111111-1111-4111-8111-111111111111";
+const home = tempDir();
 let ui: Ui;
 beforeAll(async () => {
-  ui = await openUi();
+  const records = CLAUDE.records?.open(home.path);
+  if (records === undefined) throw new Error("Claude has records");
+  ui = await openUi({ agentRecords: new Map([["claude", records]]) });
 });
 afterEach(() => ui.closePages());
-afterAll(() => ui[Symbol.asyncDispose]());
+afterAll(async () => {
+  await ui[Symbol.asyncDispose]();
+  home[Symbol.dispose]();
+});
+
+/** What Claude Code leaves in its folder. */
+function writeSession(): void {
+  const project = join(home.path, "projects", "-repo-party");
+  mkdirSync(project, { recursive: true });
+  const message = { role: "user", content: "Gate code <b>for</b> the orchard" };
+  const line = { type: "user", uuid: "u", parentUuid: null, sessionId: SESSION, cwd: "/repo/party", message };
+  const time = "2026-01-01T00:00:00.000Z";
+  writeFileSync(join(project, `${SESSION}.jsonl`), `${JSON.stringify({ ...line, timestamp: time })}\n`);
+}
 
 test("an empty store leads to the sample, and the sample into the history", async () => {
   const page = await ui.open();
@@ -58,6 +77,61 @@ test("filters and search are in the address, and hits lead to their entries", as
   await page.waitForURL("**/c/*?at=*");
 });
 
+test("badges and filters say how conversations stand; a session that only an agent has is brought in by a click", async () => {
+  const call = { type: "toolCall", id: "c", name: "bash", input: {} } as const;
+  const stuck = await ui.holdfast.create({
+    id: "stuck",
+    title: "A call without a result",
+    cwd: "/repo/oven",
+  });
+  await stuck.append([
+    user("Bake it"),
+    {
+      type: "message",
+      message: { role: "assistant", content: [call], model: "x/dear", usage: { costMicros: 2_000_000 } },
+    },
+    { type: "turn_start", turn: "t" },
+    { type: "turn_end", turn: "t", outcome: "failed" },
+  ]);
+  writeSession();
+  const page = await ui.open();
+  const row = page.locator(".list-row.item", { hasText: "A call without a result" });
+  await row.getByText("1 issue", { exact: false }).waitFor({ state: "attached" });
+  expect(await row.locator(".c-dot").getByRole("img").getAttribute("aria-label")).toContain(
+    "middle of a turn",
+  );
+  await page.getByText("Only in an agent’s own folder").waitFor();
+  await picture(page, "history-badges");
+  const titles = (): Promise<readonly string[]> => page.locator(".list-row.item .title").allTextContents();
+  const only = async (): Promise<void> => {
+    await row.waitFor();
+    await page.locator(".list-row.item").nth(1).waitFor({ state: "detached" });
+    expect(await titles()).toEqual(["A call without a result"]);
+  };
+  await page.getByLabel("Status").selectOption("unclean");
+  await page.waitForURL("**/?status=unclean");
+  await only();
+  await page.reload();
+  await only();
+  await page.getByLabel("Cost").selectOption("10");
+  await page.getByText("No conversations match").waitFor();
+  await picture(page, "history-none");
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.waitForURL(`${ui.url}/`);
+  await page.getByLabel("Folder", { exact: true }).selectOption("/repo/oven");
+  await only();
+  await page.goto(`${ui.url}/?model=${encodeURIComponent("x/dear")}&cost=1`);
+  await only();
+  await page.goto(`${ui.url}/?status=agent_only`);
+  await page.getByText("1 session, not yet in the store").waitFor();
+  expect(await page.locator(".list-row.item").count()).toBe(1);
+  await page.getByRole("button", { name: /^Import Gate code/ }).click();
+  await page.waitForURL(`**/c/claude%3A${SESSION}`);
+  await page.getByText("Gate code <b>for</b> the orchard").first().waitFor();
+  await page.goto(`${ui.url}/?status=agent_only`);
+  await page.getByText("No conversations match").waitFor();
+});
+
 test("the palette and the list are used by keys alone", async () => {
   const page = await ui.open();
   await page.locator(".list-row.item a").first().waitFor();
@@ -65,7 +139,7 @@ test("the palette and the list are used by keys alone", async () => {
   await page.keyboard.press("j");
   await page.keyboard.press("k");
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").waitFor();
+  await page.getByRole("combobox", { name: "Search or jump" }).waitFor();
   await page.keyboard.type("party");
   await page.getByRole("option", { name: "Plan the party" }).first().waitFor();
   await expectAccessible(page);

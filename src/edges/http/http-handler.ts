@@ -7,6 +7,7 @@ import { LaunchCodes } from "./access/launch-codes.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { EventStreams } from "./events/event-stream.ts";
 import { KeptStamps } from "./figures/kept-stamps.ts";
+import { IssueCounts } from "./lists/issue-counts.ts";
 import { TreePages } from "./figures/tree-pages.ts";
 import { DailyFigures } from "./usage/daily-rows.ts";
 import { TurnFigures } from "./usage/turn-figures.ts";
@@ -49,6 +50,7 @@ export class HttpHandler {
   readonly #dailyFigures = new DailyFigures();
   readonly #turnFigures = new TurnFigures();
   readonly #stamps = new KeptStamps();
+  readonly #issueCounts = new IssueCounts();
   readonly #pages: UiFiles | null;
   readonly #replays: RunningReplays;
   #isDraining = false;
@@ -236,6 +238,7 @@ export class HttpHandler {
       dailyFigures: this.#dailyFigures,
       turnFigures: this.#turnFigures,
       stamps: this.#stamps,
+      issueCounts: this.#issueCounts,
       replays: this.#replays,
     };
     const settled = { version, readOnly, clock, cwd, skills, place, metrics, agentRecords };

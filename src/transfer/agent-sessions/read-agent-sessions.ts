@@ -28,7 +28,6 @@ export async function readAgentSessions(
   records: AgentRecords,
 ): Promise<readonly AgentSession[]> {
   if (holdfast.spaceId !== NATIVE_SPACE) return [];
-  const known = await heldSessions(holdfast);
   const lists = await Promise.all(
     [...records].map(async ([agent, store]) =>
       (await store.list()).map(({ id: session, cwd, title, updatedAt }) => ({
@@ -40,8 +39,10 @@ export async function readAgentSessions(
       })),
     ),
   );
-  return lists
-    .flat()
+  const all = lists.flat();
+  if (all.length === 0) return []; // what is held is read from every log
+  const known = await heldSessions(holdfast);
+  return all
     .filter(({ agent, session }) => !known.has(session) && !known.has(`${agent}:${session}`))
     .toSorted((one, other) => other.updatedAt.localeCompare(one.updatedAt));
 }

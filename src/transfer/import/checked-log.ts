@@ -18,6 +18,8 @@ export interface CheckedLog {
   /** For a fork that is written by its own entries: the conversation of the same file that it grows from. */
   readonly source: string | null;
   readonly entries: number;
+  /** As its own entries say last; null where none does. */
+  readonly title: string | null;
   /** The digests of the blobs that come along. */
   readonly blobs: ReadonlySet<string>;
   /** Those that entries name and the file does not have: nothing is wrong with the entries themselves. */
@@ -49,6 +51,7 @@ export class LogCheck {
   readonly #seeds = { there: new Set<string>(), named: new Set<string>() };
   #source: LogCheck | null = null;
   #read: number = 0;
+  #title: string | null = null;
   /** Its first entry was read. */
   begun: boolean = false;
   /** The number of the entry that would come next; null where it is not known. */
@@ -86,6 +89,7 @@ export class LogCheck {
   /** What it names, or is named by. */
   #note({ id, draft: { type, body } }: StampedDraft): void {
     for (const digest of contentBlobs(body)) this.blobs.named.add(digest);
+    if (type === "title") this.#title = String(body["title"]);
     if (type === "seed") this.#seeds.there.add(id);
     const { seed } = body;
     if (type === "run_start" && typeof seed === "string") this.#seeds.named.add(seed);
@@ -151,6 +155,7 @@ export class LogCheck {
       header: this.header,
       source: this.#source?.header.conversation ?? null,
       entries,
+      title: this.#title,
       blobs: this.blobs.whole,
       missing: [...this.blobs.named].filter((digest) => !this.#has(digest)),
       missingSeeds: [...this.#seeds.named].filter((id) => !this.#hasSeed(id)),

@@ -33,6 +33,8 @@ export interface ImportedConversation {
   readonly conversation: ConversationId;
   /** What it is called in the file. */
   readonly from: string;
+  /** As its own entries in the file say; null where none does. */
+  readonly title: string | null;
   /** The version of the format that the file has it in; null where it says none. */
   readonly version: number | null;
   /** The conversation of the same file that it is a fork of, as it is called here. */
@@ -131,10 +133,11 @@ function chooseId(inFile: string, { logs }: Checked, options: ImportOptions): Co
 function resultOf({ format, problems, unusable }: Checked, targets: readonly ImportTarget[]): ImportedBundle {
   const ids = new Map(targets.map(({ id, log }) => [log.header.conversation, id]));
   const conversations = targets.map(({ id, log, state, keepsLinks }): ImportedConversation => {
-    const { header, entries, blobs, missing, missingSeeds, links, source } = log;
+    const { header, title, entries, blobs, missing, missingSeeds, links, source } = log;
     return {
       conversation: id,
       from: header.conversation,
+      title,
       version: header.v ?? null,
       source: source === null ? null : (ids.get(source) ?? null),
       state,

@@ -4,6 +4,7 @@ import { OPERATIONS } from "#edges/http/routes/api";
 import { openHoldfast } from "#open";
 import { tempDir } from "../../support/temp-dir.ts";
 import { agentSessionCases } from "./agent-session-cases.ts";
+import { listCases } from "./list-cases.ts";
 import { memoryCases } from "./memory-cases.ts";
 import { readCases } from "./read-cases.ts";
 import { replayCases } from "./replay-cases.ts";
@@ -27,7 +28,7 @@ export function everyRoute(kind: string, storeOf: StoreAddress): void {
   };
   beforeAll(() => exercised.clear());
   for (const cases of [readCases, routeCases]) cases(kind, storeOf);
-  for (const cases of [transferCases, memoryCases, replayCases, turnCases, agentSessionCases])
+  for (const cases of [transferCases, memoryCases, replayCases, turnCases, agentSessionCases, listCases])
     cases(kind, open);
 
   test(`${kind}: every route of the OpenAPI document was exercised by the client`, () => {

@@ -35,6 +35,12 @@ export const PAGES: readonly PageRow[] = [
     load: () => import("./memory/memory-page.tsx"),
   },
   {
+    path: "/import",
+    title: "Import and export",
+    icon: "transfer",
+    load: () => import("./transfer/import/import-page.tsx"),
+  },
+  {
     path: "/settings",
     title: "Settings",
     icon: "settings",
@@ -85,5 +91,6 @@ export const PAGES: readonly PageRow[] = [
     isTab: true,
     load: () => import("./usage/turn-usage-page.tsx"),
   },
+  { path: "/export", title: "Export", load: () => import("./transfer/export/export-page.tsx") },
   { path: "/diff", title: "Compare", load: () => import("./diff/diff-page.tsx") },
 ];

@@ -25,3 +25,11 @@ export function elapsedText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
+
+/** In the largest unit of which there is at least one. */
+export function bytesText(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  const shown = power === 0 ? String(bytes) : (bytes / 1_000 ** power).toFixed(1);
+  return `${shown} ${units[power] ?? ""}`;
+}

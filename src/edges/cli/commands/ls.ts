@@ -4,9 +4,10 @@ import type { ListFilter } from "#conversation/list-conversations";
 import { LogError } from "#log/errors";
 import type { Listed } from "#store/requests";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
-import { withKnownCost } from "#transfer/shown/known-cost";
+import { withKnownCost } from "#transfer/listed/known-cost";
+import { type ListedState, listedState } from "#transfer/listed/listed-state";
 import { pastTime } from "#edges/cli/manage/past-time";
-import { headingRow, listRow, plainRow, listedState } from "#edges/cli/view/list-view";
+import { headingRow, listRow, plainRow, rowState } from "#edges/cli/view/list-view";
 
 export const ls: Command = {
   name: "ls",
@@ -80,12 +81,13 @@ With --json one object per line.
       if (!(await isMeant(holdfast, listed))) continue;
       shown++;
       if (call.json) {
-        await out.write(jsonLine(withKnownCost(listed)));
+        const state = await listedState(holdfast, listed, Date.now());
+        await out.write(jsonLine({ ...withKnownCost(listed), state }));
         continue;
       }
       if (shown === 1 && out.isTerminal) await out.write(`${headingRow(how)}\n`);
       const looked = out.isTerminal || listed.damage !== null;
-      const state = looked ? await listedState(holdfast, listed, Date.now()) : { agent: null, state: "" };
+      const state = looked ? await rowState(holdfast, listed, Date.now()) : { agent: null, state: "" };
       const row = out.isTerminal ? listRow(listed, state, how) : plainRow(listed, state.state, how);
       await out.write(`${row}\n`);
     }
@@ -100,8 +102,8 @@ function nothingIn({ args, flags }: Call, filter: ListFilter): string {
     : "No conversation is like that.";
 }
 
-const LIVE: ReadonlySet<string> = new Set(["working", "waiting"]);
-const UNCLEAN: ReadonlySet<string> = new Set(["cut off", "damaged", "newer format"]);
+const LIVE: ReadonlySet<ListedState> = new Set(["working", "waiting"]);
+const UNCLEAN: ReadonlySet<ListedState> = new Set(["cut_off", "damaged", "newer_format"]);
 
 /** What `--status` asks beyond what the list itself can be asked. */
 function statusOf({ flags }: Call): (holdfast: Holdfast, listed: Listed) => Promise<boolean> {
@@ -110,7 +112,7 @@ function statusOf({ flags }: Call): (holdfast: Holdfast, listed: Listed) => Prom
   const states = { live: LIVE, unclean: UNCLEAN }[status];
   if (states === undefined)
     throw new LogError("invalid_request", `--status takes live, unclean or rolled, not "${status}"`);
-  return async (holdfast, listed) => states.has((await listedState(holdfast, listed, Date.now())).state);
+  return async (holdfast, listed) => states.has(await listedState(holdfast, listed, Date.now()));
 }
 
 function filterOf({ flags }: Call): ListFilter {

@@ -10,9 +10,9 @@ import {
   type Listening,
 } from "#edges/http/index";
 import { type Call, remark } from "#edges/cli/command";
-import { knownRecords } from "#edges/cli/resume/native-records";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
+import { ownRecords } from "#edges/cli/resume/own-records";
 import { ownRun, type ServerRun } from "./server-run.ts";
 import { supervisedRun } from "./supervised-run.ts";
 import { servedAgents } from "./served-agents.ts";
@@ -57,7 +57,7 @@ async function start(
         skills,
         agents,
         metrics,
-        agentRecords: knownRecords(call.io.env),
+        agentRecords: ownRecords(call),
         ui: flags.has("no-ui") ? null : builtUi(),
         replays: servedReplays(call, skills),
         version: packageVersion(),

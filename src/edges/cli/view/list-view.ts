@@ -1,13 +1,9 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
-import type { Lease } from "#log/lineage/head";
-import type { LastTurn } from "#log/summary";
 import type { Listed } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
-import { readWaiting } from "#agent/read-waiting";
-import { isDeadProcess } from "#turn/running-process";
+import { type ListedState, listedState } from "#transfer/listed/listed-state";
 import { ageOf } from "./time.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -24,49 +20,45 @@ function widthsFor(columns: number): { readonly agent: number; readonly folder: 
 }
 
 /** What a row says beyond what the list knows: who carries it, and how it stands. */
-export interface ListedState {
+export interface RowState {
   readonly agent: string | null;
   readonly state: string;
 }
 
+/** How each state is called in a row; nothing where all is well. */
+const STATE_WORDS: Readonly<Record<ListedState, string>> = {
+  quiet: "",
+  working: "working",
+  waiting: "waiting",
+  cut_off: "cut off",
+  stopped: "stopped",
+  failed: "failed",
+  limited: "at its limit",
+  limit_over: "limit over",
+  damaged: "damaged",
+  newer_format: "newer format",
+  gone: "gone",
+};
+
 /** What the list itself says; a log that nobody counted is asked for its newest facts, so it costs no more if it is long. */
-export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<ListedState> {
+export async function rowState(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<RowState> {
   const { conversation, summary } = listed;
+  const state = STATE_WORDS[await listedState(holdfast, listed, nowMs)];
   try {
     const agent =
       summary === null
         ? await latestAgent(holdfast, conversation)
         : (summary.agent ?? modelName(summary.model));
-    if (listed.damage !== null) {
-      await holdfast.conversation(conversation);
-      return { agent, state: "damaged" };
-    }
-    const last = summary === null ? await readLastTurn(holdfast.space, conversation) : summary.turn;
-    if (last?.state !== "open") return { agent, state: last === null ? "" : endState(last, nowMs) };
-    if ((await readWaiting(holdfast.unopened(conversation))).length > 0) return { agent, state: "waiting" };
-    const { lease } = await holdfast.space.head(conversation);
-    return { agent, state: (await isHeld(lease, nowMs)) ? "working" : "cut off" };
+    return { agent, state };
   } catch (error) {
     if (!isLogError(error)) throw error;
-    if (error.code === "conversation_not_found") return { agent: null, state: "gone" };
-    return { agent: null, state: error.code === "unsupported_version" ? "newer format" : "damaged" };
+    return { agent: null, state };
   }
-}
-
-/** Whether somebody works on a conversation; a process of this machine that has died does not, whatever its lease says. */
-export async function isHeld(lease: Lease | null, nowMs: number): Promise<boolean> {
-  return lease !== null && lease.untilMs > nowMs && !(await isDeadProcess(lease.writer));
 }
 
 /** Where no agent carries a conversation it is the model that people look for. */
 function modelName(model: string | null): string | null {
   return model === null ? null : model.slice(model.indexOf("/") + 1);
-}
-
-function endState(end: Extract<LastTurn, { state: "ended" }>, nowMs: number): string {
-  if (end.outcome === "completed") return "";
-  if (end.resetAt !== null) return Date.parse(end.resetAt) > nowMs ? "at its limit" : "limit over";
-  return end.outcome === "interrupted" ? "stopped" : "failed";
 }
 
 async function latestAgent(holdfast: Holdfast, conversation: string): Promise<string | null> {
@@ -96,7 +88,7 @@ export function headingRow({ style, columns }: RowStyle): string {
 }
 
 /** A row for a person at a terminal: ids by their end. */
-export function listRow(listed: Listed, { agent, state }: ListedState, { style, columns }: RowStyle): string {
+export function listRow(listed: Listed, { agent, state }: RowState, { style, columns }: RowStyle): string {
   const widths = widthsFor(columns);
   const origin = listed.origin === null ? "" : `⑂ ${shortId(listed.origin.conversation)}`;
   const title = [listed.title === null ? "" : safeLine(listed.title), origin].filter(Boolean).join(" ");

@@ -81,6 +81,12 @@ export interface StoreView {
   readonly damaged: readonly string[];
 }
 
+/** How many things a person should look at. */
+interface IssueCount extends OfConversation {
+  /** Null: the log is long and not read to its end yet, or cannot be read. */
+  readonly issues: number | null;
+}
+
 /** Sizes, sums and checks. */
 export interface FigureApi {
   listRecords: {
@@ -112,11 +118,16 @@ export interface FigureApi {
     readonly query: { readonly limit?: number };
     readonly response: TurnUsageView;
   };
+  countIssues: {
+    readonly query: { readonly conversation: readonly string[] };
+    readonly response: { readonly counts: readonly IssueCount[] };
+  };
   getStore: { readonly response: StoreView };
   checkSpace: { readonly response: { readonly findings: readonly Finding[] } };
 }
 
 const group = "Figures";
+const COUNTED_MAX = 100; // conversations in one request
 const day: Schema<string> = text({ max: 10, pattern: /^\d{4}-\d{2}-\d{2}$/, about: "YYYY-MM-DD, in UTC" });
 
 export const FIGURE_ROUTES: RoutesOf<FigureApi> = {
@@ -221,6 +232,22 @@ export const FIGURE_ROUTES: RoutesOf<FigureApi> = {
     params: ofConversation,
     query: object<FigureApi["getTurnUsage"]["query"]>({ limit: optional(pageLimit) }),
     response: turnUsage,
+  },
+  countIssues: {
+    method: "GET",
+    path: "/api/issue-counts",
+    right: "read",
+    group,
+    summary:
+      "Counts what a person should look at in each conversation, for lists: what was counted before is kept, and a long log is read over several requests",
+    query: object<FigureApi["countIssues"]["query"]>({
+      conversation: list(id, { min: 1, max: COUNTED_MAX }),
+    }),
+    response: answer<FigureApi["countIssues"]["response"]>({
+      counts: list(
+        named("IssueCount", open<IssueCount>({ conversation: text(), issues: nullable(count()) })),
+      ),
+    }),
   },
   getStore: {
     method: "GET",

@@ -33,6 +33,12 @@ export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
 
   getDailyUsage: ({ server, holdfast, query }) => server.dailyFigures.read(holdfast, query),
 
+  async countIssues({ server, holdfast, query }) {
+    const { conversation: ids } = query;
+    const found = await server.issueCounts.read(holdfast, ids);
+    return { counts: ids.map((conversation, at) => ({ conversation, issues: found[at] ?? null })) };
+  },
+
   async getStore({ server, holdfast, grant }) {
     const { address, bytes } = server.place;
     const counted = { listed: 0, unlisted: 0 };

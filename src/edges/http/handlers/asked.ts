@@ -7,6 +7,7 @@ import type { ServedPlace } from "#edges/http/http-options";
 import type { KeptStamps } from "#edges/http/figures/kept-stamps";
 import type { DailyFigures } from "#edges/http/usage/daily-rows";
 import type { TurnFigures } from "#edges/http/usage/turn-figures";
+import type { IssueCounts } from "#edges/http/lists/issue-counts";
 import type { TreePages } from "#edges/http/figures/tree-pages";
 import type { RunningReplays } from "#edges/http/replays/running-replays";
 import type { Uploads } from "#edges/http/transfers/uploads";
@@ -42,6 +43,7 @@ export interface ServerParts {
   readonly dailyFigures: DailyFigures;
   readonly turnFigures: TurnFigures;
   readonly stamps: KeptStamps;
+  readonly issueCounts: IssueCounts;
   readonly replays: RunningReplays;
   /** What is served, as it may be told. */
   readonly place: ServedPlace;

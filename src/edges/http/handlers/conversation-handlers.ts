@@ -3,18 +3,24 @@ import type { AppendResult } from "#log/batch";
 import { openTurnAt, readSummary } from "#conversation/list-conversations";
 import type { Metadata } from "#log/entry";
 import type { ConversationApi, ConversationView } from "#edges/http/routes/conversation-api";
-import { withKnownCost } from "#transfer/shown/known-cost";
+import { withKnownCost } from "#transfer/listed/known-cost";
 import { type HandlersOf, keyed } from "./asked.ts";
+import { listedRows } from "#edges/http/lists/listed-rows";
 import { appendFact, conversationOf, ownAct, writtenOf } from "./conversation-of.ts";
 import { givenEntries } from "./given-entries.ts";
 
 const LIST_PAGE = 50;
 
 export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
-  async listConversations({ holdfast, query }) {
-    const { limit = LIST_PAGE, cursor, ...filter } = query;
-    const page = await holdfast.listPage({ limit, filter, ...(cursor === undefined ? {} : { cursor }) });
-    return { conversations: page.conversations.map((one) => withKnownCost(one)), next: page.cursor };
+  async listConversations({ holdfast, query, server }) {
+    const { limit = LIST_PAGE, cursor, status, ...filter } = query;
+    return listedRows(holdfast, {
+      limit,
+      filter,
+      status,
+      cursor: cursor ?? null,
+      nowMs: server.clock.nowMs(),
+    });
   },
 
   async getConversation(asked) {

@@ -19,6 +19,7 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
       turns: server.turns.size,
       streams: server.streams.size,
       agents: server.turns.names,
+      importBytes: server.uploads.bytesMax,
     };
   },
 

@@ -1,11 +1,13 @@
 import type { Metadata } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { Settings } from "#log/projections/settings";
-import type { ListedView } from "#transfer/shown/known-cost";
+import type { ListedView } from "#transfer/listed/known-cost";
+import type { ListedState } from "#transfer/listed/listed-state";
 import type { RoutesOf } from "./route.ts";
 import {
   answer,
   anything,
+  choice,
   count,
   flag,
   list,
@@ -30,6 +32,15 @@ import {
   written,
 } from "./shared-schemas.ts";
 
+/** `unclean`: a turn failed or never ended, or the log is damaged. `limited`: it ran into a limit of whoever carried it. */
+export const LIST_STATUSES = ["working", "waiting", "unclean", "limited"] as const;
+export type ListStatus = (typeof LIST_STATUSES)[number];
+
+/** A conversation of a list, with how it stands. */
+export interface ListedRow extends ListedView {
+  readonly state: ListedState;
+}
+
 interface ListQuery {
   readonly limit?: number;
   readonly cursor?: string;
@@ -43,6 +54,9 @@ interface ListQuery {
   readonly archived?: boolean;
   readonly tag?: string;
   readonly agent?: string;
+  readonly model?: string;
+  readonly status?: ListStatus;
+  readonly costMicros?: number;
   readonly rolled?: boolean;
   readonly label?: string;
   readonly unlisted?: boolean;
@@ -69,7 +83,7 @@ export interface ConversationView extends ListedView {
 export interface ConversationApi {
   listConversations: {
     readonly query: ListQuery;
-    readonly response: { readonly conversations: readonly ListedView[]; readonly next: string | null };
+    readonly response: { readonly conversations: readonly ListedRow[]; readonly next: string | null };
   };
   getConversation: { readonly params: OfConversation; readonly response: ConversationView };
   createConversation: {
@@ -118,7 +132,23 @@ const listedMembers = {
   damage: nullable(text()),
 };
 
-const listed: Schema<ListedView> = named("ListedConversation", open<ListedView>(listedMembers));
+const STATES: readonly ListedState[] = [
+  "quiet",
+  "working",
+  "waiting",
+  "cut_off",
+  "stopped",
+  "failed",
+  "limited",
+  "limit_over",
+  "damaged",
+  "newer_format",
+  "gone",
+];
+const listed: Schema<ListedRow> = named(
+  "ListedConversation",
+  open<ListedRow>({ ...listedMembers, state: choice(STATES) }),
+);
 
 const view: Schema<ConversationView> = named(
   "Conversation",
@@ -155,6 +185,9 @@ export const CONVERSATION_ROUTES: RoutesOf<ConversationApi> = {
       archived: optional(flag()),
       tag: optional(text({ max: 1_000 })),
       agent: optional(text({ max: 1_000, about: "who carried it last" })),
+      model: optional(text({ max: 1_000, about: "the model that was chosen or replied last" })),
+      status: optional(choice(LIST_STATUSES, "how it stands")),
+      costMicros: optional(count({ about: "it has cost at least so many microdollars" })),
       rolled: optional(flag("whether it went on in another upstream session at some time")),
       label: optional(text({ min: 1, max: 1_000, about: "what one of its entries is labelled" })),
       unlisted: optional(flag("only those that are kept for a program")),

@@ -39,6 +39,8 @@ export interface Health {
   readonly turns: number;
   readonly streams: number;
   readonly agents: readonly string[];
+  /** The largest file that is imported. */
+  readonly importBytes: number;
 }
 
 /** Who can carry turns here. */
@@ -109,6 +111,7 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
       turns: count(),
       streams: count(),
       agents: list(text()),
+      importBytes: count(),
     }),
   },
   openApi: {

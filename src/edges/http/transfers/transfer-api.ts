@@ -121,6 +121,7 @@ const imported: Schema<ImportedConversation> = named(
   open<ImportedConversation>({
     conversation: text(),
     from: text(),
+    title: nullable(text({ max: 100_000 })),
     version: nullable(count()),
     source: nullable(text()),
     state: choice(["new", "unfinished", "blobs", "same", "conflict"]),

@@ -26,7 +26,8 @@ export const TRANSFER_HANDLERS: HandlersOf<TransferApi> = {
     return new Response(chunksOf(first, bytes), {
       headers: {
         "content-type": "application/x-ndjson",
-        "content-disposition": 'attachment; filename="bundle.jsonl"',
+        // Without a name: whoever links to it says what the file is called.
+        "content-disposition": "attachment",
       },
     });
   },

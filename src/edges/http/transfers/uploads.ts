@@ -17,6 +17,11 @@ export class Uploads {
     this.#limits = limits;
   }
 
+  /** Of one file. */
+  get bytesMax(): number {
+    return this.#limits.importBytes;
+  }
+
   /** Does something with an upload, which is gone afterwards. */
   async use<T>(
     stream: ReadableStream<Uint8Array> | null,

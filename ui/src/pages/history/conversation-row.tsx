@@ -7,6 +7,7 @@ import { Strip } from "../../parts/marks/strip.tsx";
 import { safeLine } from "#transfer/shown/shown-text";
 import { conversationAddress } from "../../router/addresses.ts";
 import { folderName, type Listed, statusOf, stripOf } from "./history-rows.ts";
+import { useIssueCount } from "./issue-badges.ts";
 
 interface BadgeProps {
   readonly icon: IconName;
@@ -46,6 +47,7 @@ interface RowProps {
 
 export function ConversationRow({ listed, isSelected, select }: RowProps): JSX.Element {
   const { conversation, title, summary, damage } = listed;
+  const issues = useIssueCount(listed);
   const tags = (summary?.metadata.tags ?? []).slice(0, 3);
   return (
     <div class={isSelected ? "list-row item is-selected" : "list-row item"}>
@@ -80,6 +82,7 @@ export function ConversationRow({ listed, isSelected, select }: RowProps): JSX.E
           says="branches"
         />
         <Badge icon="roll" count={summary?.rollovers ?? 0} says="rollovers" tone="carry" />
+        <Badge icon="unknown" count={issues} says={issues === 1 ? "issue" : "issues"} tone="unknown" />
         <Badge icon="warn" count={damage === null ? 0 : 1} says="damaged" tone="bad" />
       </span>
       <span class="c-turns meta-num num" role="cell">

@@ -1,21 +1,38 @@
 import { type Signal, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
+import { client } from "../../data/api-client.ts";
+import { type DroppedFile, droppedFiles } from "../../data/dropped-files.ts";
+import { useLoaded } from "../../data/loaded.ts";
 import { onKey, useKeys } from "../../frame/keys.ts";
+import { health } from "../../frame/store-foot.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { Icon } from "../../parts/marks/icon.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
+import { lazy } from "../../parts/lazy.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
-import { changeQuery, query } from "../../router/location.ts";
+import { changeQuery, navigate, query } from "../../router/location.ts";
 import { ConversationRow } from "./conversation-row.tsx";
-import { EmptyHistory } from "./empty/empty-history.tsx";
-import { FilterBar } from "./filter-bar.tsx";
-import { areFilters, filtersIn } from "./history-filters.ts";
-import { type HistoryRow, type Listed, rowsOf } from "./history-rows.ts";
+import { FilterBar } from "./filters/filter-bar.tsx";
+import { areFilters, filtersIn, meantSessions } from "./filters/history-filters.ts";
+import {
+  type AgentSession,
+  agentRows,
+  type HistoryRow,
+  type Listed,
+  rowKey,
+  rowsOf,
+} from "./history-rows.ts";
 import { type ListedConversations, useListed } from "./listed-conversations.ts";
 import { NewConversation } from "./empty/new-conversation.tsx";
-import { Preview } from "./preview.tsx";
-import { SearchHits } from "./search-hits.tsx";
+
+// Beside or behind the rows, which do not wait for them.
+const Preview = lazy(async () => (await import("./preview.tsx")).Preview);
+const AgentSessionRow = lazy(async () => (await import("./agent-session-row.tsx")).AgentSessionRow);
+const EmptyHistory = lazy(async () => (await import("./empty/empty-history.tsx")).EmptyHistory);
+const FileDrop = lazy(async () => (await import("../../parts/file-drop.tsx")).FileDrop);
+const SearchHits = lazy(async () => (await import("./search-hits.tsx")).SearchHits);
 
 const selected: Signal<string | null> = signal(null);
 let list: WindowList | null = null;
@@ -66,10 +83,13 @@ function Row({ row }: { readonly row: HistoryRow }): JSX.Element {
   if (row.kind === "group")
     return (
       <div class="group">
-        <span role="cell">{row.name}</span>
+        <span role="cell">
+          {row.name} {row.more === undefined ? null : <span class="group-more">{row.more}</span>}
+        </span>
         <span class="rule" role="presentation" />
       </div>
     );
+  if (row.kind === "agent_session") return <AgentSessionRow of={row.session} />;
   const { conversation } = row.listed;
   return (
     <ConversationRow
@@ -80,11 +100,33 @@ function Row({ row }: { readonly row: HistoryRow }): JSX.Element {
   );
 }
 
+function ImportButton(): JSX.Element {
+  return (
+    <a class="btn" href="/import">
+      <Icon name="in" />
+      Import
+    </a>
+  );
+}
+
+/** What only agents have: asked for once, since it is looked up in every log. */
+function useAgentSessions(): readonly AgentSession[] {
+  const isAllowed = health.value?.rights === "admin";
+  const { value } = useLoaded(
+    async (stop) => (isAllowed ? (await client.listAgentSessions(undefined, { signal: stop })).sessions : []),
+    [isAllowed],
+  );
+  return value ?? [];
+}
+
+function take(files: readonly DroppedFile[]): void {
+  droppedFiles.value = files;
+  navigate("/import");
+}
+
 /** Goes so many conversations on in the list, and brings that one to the screen. */
 function moveBy(rows: readonly HistoryRow[], step: number): void {
-  const places = rows.flatMap((row, at) =>
-    row.kind === "conversation" ? [{ at, id: row.listed.conversation }] : [],
-  );
+  const places = rows.flatMap((row, at) => (row.kind === "group" ? [] : [{ at, id: rowKey(row) }]));
   const now = places.findIndex(({ id }) => id === selected.value);
   const next = places[Math.min(places.length - 1, Math.max(0, now + step))];
   if (next === undefined) return;
@@ -112,7 +154,7 @@ function Rows({
         estimate={(at) => (rows[at]?.kind === "group" ? 30 : 34)}
         keyOf={(at) => {
           const row = rows[at];
-          return row?.kind === "conversation" ? row.listed.conversation : `group ${row?.name ?? ""}`;
+          return row === undefined ? at : rowKey(row);
         }}
         render={(at) => {
           const row = rows[at];
@@ -129,7 +171,9 @@ export function Page(): JSX.Element {
   const filters = filtersIn(query.value);
   const by = query.value.get("by") === "folder" ? "folder" : "day";
   const found = useListed(filters);
-  const rows = rowsOf(found.listed, by, Date.now());
+  const all = useAgentSessions();
+  const sessions = meantSessions(all, filters, Date.now());
+  const rows = [...rowsOf(found.listed, by, Date.now()), ...(found.isWhole ? agentRows(sessions) : [])];
   const [first] = found.listed;
   const current: Listed | undefined =
     found.listed.find(({ conversation }) => conversation === selected.value) ?? first;
@@ -141,6 +185,7 @@ export function Page(): JSX.Element {
     onKey("previousConversation", () => moveBy(rows, -1)),
   ]);
   const isEmpty = !found.isLoading && found.error === null && found.listed.length === 0;
+  const isNothing = isEmpty && sessions.length === 0;
   return (
     <div class={current === undefined ? "" : "with-preview"}>
       <div>
@@ -156,17 +201,19 @@ export function Page(): JSX.Element {
             </span>
             <span class="grow" />
             <Grouping by={by} />
-            {isEmpty ? null : <NewConversation />}
+            {isNothing ? null : <ImportButton />}
+            {isNothing ? null : <NewConversation />}
           </div>
-          <FilterBar filters={filters} />
+          <FilterBar filters={filters} agentSessions={all.length} />
         </header>
         {found.error === null ? null : <Failure error={found.error} retry={found.reload} />}
         {found.isLoading && found.listed.length === 0 ? <GhostRows /> : null}
-        {isEmpty && filters.q === "" ? <EmptyHistory isFiltered={areFilters(filters)} /> : null}
-        {found.listed.length === 0 ? null : <Rows found={found} rows={rows} />}
+        {isNothing && filters.q === "" ? <EmptyHistory isFiltered={areFilters(filters)} /> : null}
+        {rows.length === 0 ? null : <Rows found={found} rows={rows} />}
         {filters.q === "" ? null : <SearchHits words={filters.q} />}
       </div>
       {current === undefined ? null : <Preview listed={current} />}
+      <FileDrop take={take} />
     </div>
   );
 }

@@ -1,16 +1,28 @@
 import type { Api } from "#edges/http/client/index";
-import type { Status } from "../../parts/marks/status-dot.tsx";
-import type { StripData } from "../../parts/marks/strip.tsx";
+import { countText } from "../../parts/numbers.ts";
+import type { Status, StripData } from "../../parts/marks/mark-data.ts";
 
 export type Listed = Api["listConversations"]["response"]["conversations"][number];
 
-/** What a list knows of how a conversation is. */
-export function statusOf({ summary }: Listed): Status {
-  const turn = summary?.turn ?? null;
-  if (turn === null) return "quiet";
-  if (turn.state === "open") return "working";
-  if (turn.resetAt !== null) return "parked";
-  return turn.outcome === "completed" ? "quiet" : "unclean";
+export type AgentSession = Api["listAgentSessions"]["response"]["sessions"][number];
+
+/** The mark of each state. */
+const STATUS: Readonly<Record<Listed["state"], Status>> = {
+  quiet: "quiet",
+  stopped: "quiet",
+  gone: "quiet",
+  working: "working",
+  waiting: "waiting",
+  limited: "parked",
+  limit_over: "parked",
+  failed: "unclean",
+  cut_off: "unclean",
+  damaged: "unclean",
+  newer_format: "unclean",
+};
+
+export function statusOf({ state }: Listed): Status {
+  return STATUS[state];
 }
 
 export function stripOf(listed: Listed): StripData {
@@ -28,10 +40,18 @@ export function folderName(cwd: string | null): string | null {
   return cwd?.split(/[/\\]/).findLast((part) => part !== "") ?? null;
 }
 
-/** A line of the history: a day, or a conversation. */
+/** A line of the history: a day, a conversation, or a session that only an agent has. */
 export type HistoryRow =
-  | { readonly kind: "group"; readonly name: string }
-  | { readonly kind: "conversation"; readonly listed: Listed };
+  | { readonly kind: "group"; readonly name: string; readonly more?: string }
+  | { readonly kind: "conversation"; readonly listed: Listed }
+  | { readonly kind: "agent_session"; readonly session: AgentSession };
+
+/** What tells a row from all others; of a session the id that its conversation would have. */
+export function rowKey(row: HistoryRow): string {
+  if (row.kind === "group") return `group ${row.name}`;
+  if (row.kind === "conversation") return row.listed.conversation;
+  return `${row.session.agent}:${row.session.session}`;
+}
 
 const DAY_MS = 86_400_000;
 
@@ -59,4 +79,14 @@ export function rowsOf(
     for (const one of members) rows.push({ kind: "conversation", listed: one });
   }
   return rows;
+}
+
+/** What only agents have, behind all that is here. */
+export function agentRows(sessions: readonly AgentSession[]): readonly HistoryRow[] {
+  if (sessions.length === 0) return [];
+  const more = `${countText(sessions.length, "session")}, not yet in the store`;
+  return [
+    { kind: "group", name: "Only in an agent’s own folder", more },
+    ...sessions.map((session): HistoryRow => ({ kind: "agent_session", session })),
+  ];
 }

@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { client } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";
-import { type HistoryFilters, listQuery } from "./history-filters.ts";
+import { type HistoryFilters, listQuery } from "./filters/history-filters.ts";
+import { seenValues, seenWith } from "./filters/seen-values.ts";
 import type { Listed } from "./history-rows.ts";
 
 const PAGE = 100;
@@ -37,11 +38,16 @@ export function useListed(filters: HistoryFilters): ListedConversations {
   const [pages, setPages] = useState(NONE);
   const by = JSON.stringify(filters);
   const ask = useCallback(
-    (cursor: string | null, signal?: AbortSignal) =>
-      client.listConversations(
-        { ...listQuery(filters, Date.now()), limit: PAGE, ...(cursor === null ? {} : { cursor }) },
+    async (cursor: string | null, signal?: AbortSignal) => {
+      const wanted = listQuery(filters, Date.now());
+      if (wanted === null) return { conversations: [], next: null };
+      const page = await client.listConversations(
+        { ...wanted, limit: PAGE, ...(cursor === null ? {} : { cursor }) },
         signal === undefined ? {} : { signal },
-      ),
+      );
+      seenValues.value = seenWith(seenValues.value, page.conversations);
+      return page;
+    },
     [by],
   );
   const load = useCallback(

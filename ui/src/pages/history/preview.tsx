@@ -7,18 +7,23 @@ import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { countText, costText, tokensText } from "../../parts/numbers.ts";
 import { Strip } from "../../parts/marks/strip.tsx";
-import { conversationAddress } from "../../router/addresses.ts";
+import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { wordsOf } from "../../text/message-words.ts";
 import { EffectLines } from "./effect-lines.tsx";
-import { type Listed, statusOf, stripOf } from "./history-rows.ts";
+import { type Listed, stripOf } from "./history-rows.ts";
 
-const STATUS_WORDS: Readonly<Record<ReturnType<typeof statusOf>, string>> = {
+const STATE_WORDS: Readonly<Record<Listed["state"], string>> = {
+  quiet: "Quiet",
   working: "Working",
   waiting: "Waits for you",
-  parked: "Parked until its agent is free again",
-  unclean: "Its last turn did not end well",
-  agent_only: "Only in an agent’s folder",
-  quiet: "Quiet",
+  cut_off: "A turn did not end, and nobody carries it",
+  stopped: "Its last turn was stopped",
+  failed: "Its last turn failed",
+  limited: "Parked until its agent is free again",
+  limit_over: "Parked; its agent is free again",
+  damaged: "Damaged",
+  newer_format: "Written by a newer Holdfast",
+  gone: "Erased",
 };
 
 function Row({
@@ -41,7 +46,7 @@ function About({ listed }: { readonly listed: Listed }): JSX.Element {
   const usage = summary?.usage;
   return (
     <dl class="kv">
-      <Row name="Status">{STATUS_WORDS[statusOf(listed)]}</Row>
+      <Row name="Status">{STATE_WORDS[listed.state]}</Row>
       {summary?.model == null ? null : (
         <Row name="Model">
           {safeLine(summary.model)}
@@ -134,12 +139,7 @@ export function Preview({ listed }: { readonly listed: Listed }): JSX.Element {
         <a class="btn" href={conversationAddress(conversation)}>
           Open
         </a>
-        <a
-          class="btn icon"
-          href={`/api/bundle?conversation=${encodeURIComponent(conversation)}`}
-          download={`${conversation}.holdfast`}
-          aria-label="Export as a bundle"
-        >
+        <a class="btn icon" href={addressOf("/export", { conversation })} aria-label="Export">
           <Icon name="out" />
         </a>
       </div>

@@ -5,6 +5,7 @@ import { onKey, useKeys } from "../../frame/keys.ts";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { RememberedPart } from "./remembered-part.tsx";
 import { SkillsPart } from "./skills-part.tsx";
+import "../../styles/pages/memory.css";
 
 const CLOSED = { key: null, skill: null, edit: null, q: null, removed: null };
 

@@ -18,6 +18,7 @@ import { ModelResults } from "./model-results.tsx";
 import { ReplayProgress } from "./replay-progress.tsx";
 import { ReplayStatus } from "./replay-status.tsx";
 import { ReplayTurns } from "./replay-turns.tsx";
+import "../../styles/pages/replay.css";
 
 function StopButton({ replay }: { readonly replay: string }): JSX.Element {
   const [isAsked, setAsked] = useState(false);

@@ -12,6 +12,7 @@ import { query } from "../../router/location.ts";
 import { WhatReplayDoes } from "./form/about-replay.tsx";
 import { ReplayForm } from "./form/replay-form.tsx";
 import { ReplayList } from "./replay-list.tsx";
+import "../../styles/pages/replay.css";
 
 const OFFERED = 8;
 

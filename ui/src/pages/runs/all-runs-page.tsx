@@ -13,6 +13,7 @@ import { conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, query } from "../../router/location.ts";
 import { readRuns, RunStatus } from "./run-list.tsx";
 import { triggerKinds, triggerText } from "./run-words.ts";
+import "../../styles/pages/runs.css";
 
 const ROW_PX = 34;
 

@@ -11,6 +11,7 @@ import { useReloadOn } from "../conversation/reload-on.ts";
 import type { PageProps } from "../pages.ts";
 import { type ListedRuns, readRuns, RunList } from "./run-list.tsx";
 import { RunDetails } from "./run-details.tsx";
+import "../../styles/pages/runs.css";
 
 function None({ conversation }: { readonly conversation: string }): JSX.Element {
   return (

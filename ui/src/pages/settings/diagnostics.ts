@@ -37,11 +37,3 @@ export function diagnosticsText({ health, store, findings }: Known, browser: str
   ];
   return `${lines.map(([name, value]) => `${name}: ${value === null ? "not known" : String(value)}`).join("\n")}\n`;
 }
-
-/** In the largest unit of which there is at least one. */
-export function bytesText(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  const shown = power === 0 ? String(bytes) : (bytes / 1_000 ** power).toFixed(1);
-  return `${shown} ${units[power] ?? ""}`;
-}

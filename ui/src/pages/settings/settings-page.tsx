@@ -11,8 +11,9 @@ import { copyText } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
+import { bytesText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
-import { bytesText, diagnosticsText, type Findings } from "./diagnostics.ts";
+import { diagnosticsText, type Findings } from "./diagnostics.ts";
 import { StoreCheck } from "./store-check.tsx";
 
 function Preference<T extends string>({

@@ -1,7 +1,5 @@
 import type { JSX } from "preact";
-
-/** How a conversation is, as far as a list knows. */
-export type Status = "working" | "waiting" | "parked" | "unclean" | "agent_only" | "quiet";
+import type { Status } from "./mark-data.ts";
 
 const SAID: Readonly<Record<Exclude<Status, "quiet">, string>> = {
   working: "Working",

@@ -1,12 +1,6 @@
 import type { JSX } from "preact";
+import type { StripData } from "./mark-data.ts";
 import { carrierTone } from "./carrier.tsx";
-
-export interface StripData {
-  readonly entries: number;
-  readonly carriers: number;
-  readonly isLive: boolean;
-  readonly isUnclean: boolean;
-}
 
 const GAP = 2;
 

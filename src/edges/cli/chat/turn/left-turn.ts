@@ -3,7 +3,7 @@ import type { Conversation } from "#conversation/conversation";
 import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
 import { effectsOf } from "#log/projections/effects";
-import { isHeld } from "#edges/cli/view/list-view";
+import { isHeld } from "#transfer/listed/listed-state";
 import { jsonPreview } from "#transfer/shown/entry-preview";
 import { clockOf } from "#edges/cli/view/time";
 

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { CopyButton } from "../../../parts/copy-button.tsx";
+import { Icon } from "../../../parts/marks/icon.tsx";
 import { navigate } from "../../../router/location.ts";
 import { LoadSample } from "./load-sample.tsx";
 import { NewConversation } from "./new-conversation.tsx";
@@ -9,10 +10,10 @@ export function EmptyHistory({ isFiltered }: { readonly isFiltered: boolean }): 
   if (isFiltered)
     return (
       <div class="state-body">
-        <p class="state-title">No conversation matches</p>
+        <p class="state-title">No conversations match</p>
         <p>
           <button class="btn" type="button" onClick={() => navigate("/")}>
-            Clear the filters
+            Clear filters
           </button>
         </p>
       </div>
@@ -26,7 +27,12 @@ export function EmptyHistory({ isFiltered }: { readonly isFiltered: boolean }): 
       <p class="row-flex wrap">
         <NewConversation />
         <LoadSample />
+        <a class="btn" href="/import">
+          <Icon name="in" />
+          Import a bundle
+        </a>
       </p>
+      <p class="muted">Or drop a bundle anywhere on this page.</p>
       <p class="muted">
         From an editor: <CopyButton text="holdfast acp -- YOUR-AGENT" what="command" />
       </p>

@@ -1,0 +1,54 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { readLastTurn } from "#conversation/list-conversations";
+import { isLogError } from "#log/errors";
+import type { Lease } from "#log/lineage/head";
+import type { LastTurn } from "#log/summary";
+import type { Listed } from "#store/requests";
+import { readWaiting } from "#agent/read-waiting";
+import { isDeadProcess } from "#turn/running-process";
+
+/** How a turn that is over has ended. `limited`: whoever carried it is not free yet; `limit_over`: it is again. */
+type EndedTurnState = "quiet" | "stopped" | "failed" | "limited" | "limit_over";
+
+function endedTurnState(last: Extract<LastTurn, { state: "ended" }> | null, nowMs: number): EndedTurnState {
+  if (last === null || last.outcome === "completed") return "quiet";
+  if (last.resetAt !== null) return Date.parse(last.resetAt) > nowMs ? "limited" : "limit_over";
+  return last.outcome === "interrupted" ? "stopped" : "failed";
+}
+
+/**
+ * How a conversation of a list stands. `cut_off`: a turn never ended, and nobody carries it. `gone`: it was erased while the list was read.
+ */
+export type ListedState =
+  | EndedTurnState
+  | "working"
+  | "waiting"
+  | "cut_off"
+  | "damaged"
+  | "newer_format"
+  | "gone";
+
+/** What the list itself says; where a turn is open, whether somebody carries it, or it waits for a person. No more if its log is long. */
+export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<ListedState> {
+  const { conversation, summary } = listed;
+  try {
+    if (listed.damage !== null) {
+      await holdfast.conversation(conversation);
+      return "damaged";
+    }
+    const last = summary === null ? await readLastTurn(holdfast.space, conversation) : summary.turn;
+    if (last?.state !== "open") return endedTurnState(last, nowMs);
+    if ((await readWaiting(holdfast.unopened(conversation))).length > 0) return "waiting";
+    const { lease } = await holdfast.space.head(conversation);
+    return (await isHeld(lease, nowMs)) ? "working" : "cut_off";
+  } catch (error) {
+    if (!isLogError(error)) throw error;
+    if (error.code === "conversation_not_found") return "gone";
+    return error.code === "unsupported_version" ? "newer_format" : "damaged";
+  }
+}
+
+/** Whether somebody works on a conversation; a process of this machine that has died does not, whatever its lease says. */
+export async function isHeld(lease: Lease | null, nowMs: number): Promise<boolean> {
+  return lease !== null && lease.untilMs > nowMs && !(await isDeadProcess(lease.writer));
+}
