@@ -7,7 +7,7 @@ import { nodesLabelled } from "./find-named.ts";
 import { checkLimit } from "./history-pages.ts";
 import { eachEntry } from "./read-log.ts";
 import type { Lease } from "#log/lineage/head";
-import type { ConversationId } from "#log/ids";
+import { type ConversationId, parseConversationId } from "#log/ids";
 import type { HeadView, Listed } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 
@@ -33,6 +33,8 @@ export interface ListFilter {
   readonly since?: string;
   /** Whether it is a fork. */
   readonly fork?: boolean;
+  /** It is a fork of this conversation, made of it and not of another fork of it. */
+  readonly forkOf?: string;
   /** Whether its metadata say that it is archived. */
   readonly archived?: boolean;
   /** Its metadata have this tag. */
@@ -68,14 +70,15 @@ export interface ListPage {
 }
 
 function matches(listed: Listed, filter: ListFilter): boolean {
-  const { suffix, cwd, under, title, since, fork } = filter;
+  const { suffix, cwd, under, title, since, fork, forkOf } = filter;
   return (
     (suffix === undefined || listed.conversation.endsWith(suffix)) &&
     (cwd === undefined || listed.cwd === cwd) &&
     (under === undefined || isUnder(listed.cwd, under)) &&
     (title === undefined || (listed.title ?? "").toLowerCase().includes(title.toLowerCase())) &&
     (since === undefined || Date.parse(listed.updatedAt) >= Date.parse(since)) &&
-    (fork === undefined || (listed.origin !== null) === fork)
+    (fork === undefined || (listed.origin !== null) === fork) &&
+    (forkOf === undefined || listed.origin?.conversation === forkOf)
   );
 }
 
@@ -172,6 +175,7 @@ export async function readListPage(space: SpaceStore, request: ListPageRequest):
       limit: count,
       ...(cursor === null ? {} : { after: cursor }),
       ...(filter.prefix === undefined ? {} : { prefix: filter.prefix }),
+      ...(filter.forkOf === undefined ? {} : { forkOf: parseConversationId(filter.forkOf) }),
       unlisted: filter.unlisted === true,
     });
   do {

@@ -162,6 +162,8 @@ export interface ListRequest {
   readonly after?: string;
   /** Only conversations whose id starts with this. */
   readonly prefix?: string;
+  /** Only forks of this conversation, made of it and not of another fork of it. */
+  readonly forkOf?: ConversationId;
   /** True: only those that say of themselves that lists are to leave them out, which otherwise they do. */
   readonly unlisted?: boolean;
 }

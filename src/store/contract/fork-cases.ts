@@ -257,4 +257,41 @@ export const forkCases: readonly ContractCase[] = [
       await assert.rejects(facts("nobody", "x"), { code: "conversation_not_found" });
     },
   },
+  {
+    group,
+    name: "lists the forks of one conversation alone, page by page, the most recently changed first",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      for (const id of ["a", "b"]) await rig.create(space, id, [user("one", `${id}1`)]);
+      for (const id of ["a-1", "a-2", "a-3"]) await rig.fork(space, "a", id);
+      await rig.fork(space, "b", "b-1");
+      await rig.fork(space, "a-1", "a-1-1");
+      await rig.append(space, "a-2", [user("changed last")]);
+      const forksOf = async (conversation: string, prefix?: string): Promise<readonly string[]> => {
+        const found: string[] = [];
+        let after: string | null = null;
+        do {
+          const page: Awaited<ReturnType<typeof space.list>> = await space.list({
+            limit: 2,
+            forkOf: conv(conversation),
+            ...(prefix === undefined ? {} : { prefix }),
+            ...(after === null ? {} : { after }),
+          });
+          found.push(...page.conversations.map(({ conversation: id }) => id));
+          after = page.next;
+        } while (after !== null);
+        return found;
+      };
+      const ofA = await forksOf("a");
+      assert.equal(ofA[0], "a-2");
+      assert.deepEqual(ofA.toSorted(), ["a-1", "a-2", "a-3"]);
+      assert.deepEqual(await forksOf("a", "a-1"), ["a-1"]);
+      assert.deepEqual(await forksOf("a-1"), ["a-1-1"]);
+      assert.deepEqual(await forksOf("a-2"), []);
+      assert.deepEqual(await forksOf("nobody"), []);
+      await space.erase(conv("a-3"));
+      assert.deepEqual((await forksOf("a")).toSorted(), ["a-1", "a-2"]);
+    },
+  },
 ];

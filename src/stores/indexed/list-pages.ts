@@ -26,10 +26,10 @@ export class ListPages {
   }
 
   async page(request: ListRequest): Promise<{ conversations: readonly Listed[]; next: string | null }> {
-    const { limit, after, prefix = "", unlisted = false } = request;
-    const asked = `${unlisted} ${prefix}`;
+    const { limit, after, prefix = "", unlisted = false, forkOf = "" } = request;
+    const asked = `${unlisted} ${forkOf} ${prefix}`;
     const known = after === undefined ? undefined : this.#rests.get(`${asked} ${after}`);
-    const { sorted, from } = known ?? (await this.#sort(after, prefix, unlisted));
+    const { sorted, from } = known ?? (await this.#sort(request));
     const conversations: Listed[] = [];
     let at = from;
     while (at < sorted.length && conversations.length < limit) {
@@ -44,9 +44,10 @@ export class ListPages {
     return { conversations, next };
   }
 
-  async #sort(after: string | undefined, prefix: string, unlisted: boolean): Promise<Rest> {
+  async #sort({ after, prefix = "", unlisted = false, forkOf }: ListRequest): Promise<Rest> {
     const sorted = (await this.#logs.list(this.#space, prefix))
       .filter((listed) => !listed.erased && (listed.summary?.unlisted ?? false) === unlisted)
+      .filter(({ origin }) => forkOf === undefined || origin?.conversation === forkOf)
       .map((listed) => ({ listed, order: orderOf(listed) }))
       .filter(({ order }) => after === undefined || order < after)
       .toSorted((a, b) => (a.order < b.order ? 1 : -1))

@@ -84,3 +84,28 @@ test("texts that are longer than wanted are cut, and said to be; the entry has t
   });
   expect(cutStrings(["ok"], 4)).toBeNull();
 });
+
+test("a stream of entries cuts long texts where that is asked for, and says how long they are", async () => {
+  const conversation = await served.holdfast.create({ id: "streamed" });
+  await conversation.append([
+    { ...user("x".repeat(5_000)), id: "huge" },
+    { ...user("short"), id: "short" },
+  ]);
+  const told = async (textMax: object): Promise<readonly unknown[]> => {
+    const found: unknown[] = [];
+    for await (const { entry, cut } of client.watch({ watch: ["streamed@1"], ...textMax })) {
+      const { length } = JSON.stringify(entry);
+      found.push([entry.id, cut === undefined ? null : cut > 5_000, length < 1_000]);
+      if (entry.id === "short") return found;
+    }
+    return found;
+  };
+  expect(await told({ textMax: 100 })).toEqual([
+    ["huge", true, true],
+    ["short", null, true],
+  ]);
+  expect(await told({})).toEqual([
+    ["huge", null, false],
+    ["short", null, true],
+  ]);
+});

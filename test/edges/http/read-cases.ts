@@ -19,6 +19,10 @@ export function readCases(kind: string, storeOf: StoreAddress): void {
       expect((await rig.client.listConversations({ title: "first" })).conversations).toHaveLength(1);
       for (const filter of [{ fork: true }, { rolled: true }, { label: "nobody's" }, { under: "/elsewhere" }])
         expect((await rig.client.listConversations(filter)).conversations).toEqual([]);
+      await rig.client.fork({ conversation: "b", id: "b-fork" });
+      const forks = (await rig.client.listConversations({ forkOf: "b" })).conversations;
+      expect(forks.map(({ conversation }) => conversation)).toEqual(["b-fork"]);
+      expect((await rig.client.listConversations({ forkOf: "b-fork" })).conversations).toEqual([]);
       const printed = await rig.cli("ls");
       const all = (await rig.client.listConversations()).conversations;
       if (printed !== null)

@@ -1,7 +1,8 @@
 import type { Entry } from "#log/entry";
 import { client } from "./api-client.ts";
 
-type Listener = (entry: Entry) => void;
+/** `cut`: more is there than was sent, and so long it is. */
+type Listener = (entry: Entry, cut: number | null) => void;
 
 interface Listening {
   readonly conversation: string;
@@ -11,6 +12,8 @@ interface Listening {
 }
 
 const WATCHED_MAX = 64; // by the server
+/** Longer texts are sent cut, by the stream and in pages; whoever wants them asks for them. */
+export const TEXT_MAX = 30_000;
 const SETTLE_MS = 30; // a page that opens begins to watch many at once
 
 /**
@@ -50,20 +53,21 @@ export class LiveStream {
     this.#stop = stop;
     const watch = watched([...this.#listening]);
     try {
-      for await (const { conversation, entry } of client.watch({ watch }, { signal: stop.signal })) {
+      const told = client.watch({ watch, textMax: TEXT_MAX }, { signal: stop.signal });
+      for await (const { conversation, entry, cut = null } of told) {
         if (stop.signal.aborted) return;
-        this.#tell(conversation, entry);
+        this.#tell(conversation, entry, cut);
       }
     } catch {
       // One of them may be gone; what is shown stays, and the next change of pages watches anew.
     }
   }
 
-  #tell(conversation: string, entry: Entry): void {
+  #tell(conversation: string, entry: Entry, cut: number | null): void {
     for (const one of this.#listening) {
       if (one.conversation !== conversation || entry.seq <= one.seen) continue;
       one.seen = entry.seq;
-      one.tell(entry);
+      one.tell(entry, cut);
     }
   }
 }

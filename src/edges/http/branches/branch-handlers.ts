@@ -1,7 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import { type HandlersOf, JsonText } from "#edges/http/handlers/asked";
 import { conversationOf } from "#edges/http/handlers/conversation-of";
-import { entryLine } from "#log/codec";
 import { LogError } from "#log/errors";
 import type { StoredEntry } from "#log/entry";
 import { parseEntryId } from "#log/ids";
@@ -9,8 +8,7 @@ import { objectText } from "#log/json/json-text";
 import type { Place } from "#log/lineage/head";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import type { BranchApi } from "./branch-api.ts";
-import { cutStrings } from "./cut-strings.ts";
-import { readJson } from "#log/json/read-json";
+import { shortLine } from "./cut-strings.ts";
 
 const PAGE = 100;
 
@@ -71,19 +69,15 @@ async function isOn(conversation: Conversation, end: BranchEnd, { id, place }: B
   return entries[0]?.id === id;
 }
 
-/** Each entry as it was written, or where a text in it is longer than wanted, with that text cut. */
 function linesOf(
   entries: readonly StoredEntry[],
   textMax: number | null,
 ): { readonly lines: readonly string[]; readonly cut: { readonly [entry: string]: number } } {
   const cut: { [entry: string]: number } = {};
   const lines = entries.map((entry) => {
-    const { payload } = entry;
-    const isLong = textMax !== null && payload.length > textMax;
-    const shorter = isLong ? cutStrings(readJson(payload), textMax) : null;
-    if (shorter === null) return entryLine(entry);
-    cut[entry.id] = payload.length;
-    return entryLine({ ...entry, payload: JSON.stringify(shorter) });
+    const shown = shortLine(entry, textMax);
+    if (shown.cut !== null) cut[entry.id] = shown.cut;
+    return shown.line;
   });
   return { lines, cut };
 }

@@ -1,4 +1,7 @@
+import { entryLine } from "#log/codec";
+import type { StoredEntry } from "#log/entry";
 import type { Json } from "#log/json/json-text";
+import { readJson } from "#log/json/read-json";
 
 const DEPTH_MAX = 64;
 
@@ -17,4 +20,16 @@ export function cutStrings(value: Json, max: number): Json | null {
   };
   const shorter = walk(value, 0);
   return isCut ? shorter : null;
+}
+
+/** An entry as it was written, or where a text in it is longer than wanted, with that text cut; and then how long it is. */
+export function shortLine(
+  entry: StoredEntry,
+  textMax: number | null,
+): { readonly line: string; readonly cut: number | null } {
+  const { payload } = entry;
+  const isLong = textMax !== null && payload.length > textMax;
+  const shorter = isLong ? cutStrings(readJson(payload), textMax) : null;
+  if (shorter === null) return { line: entryLine(entry), cut: null };
+  return { line: entryLine({ ...entry, payload: JSON.stringify(shorter) }), cut: payload.length };
 }

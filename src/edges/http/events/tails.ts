@@ -2,6 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { decodeEntry, entryLine } from "#log/codec";
 import type { EntryOf, StoredEntry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
+import { shortLine } from "#edges/http/branches/cut-strings";
 import { eventText } from "./event-stream.ts";
 import { isLeft, LeftWatch } from "./left-turns.ts";
 import { merged } from "./merged.ts";
@@ -43,6 +44,7 @@ export async function* watchTexts(
   { holdfast, signal, stopped }: TailAsked,
   watched: readonly Watched[],
   known: ReadonlyMap<number, number>,
+  textMax: number | null,
 ): AsyncGenerator<string> {
   const both = AbortSignal.any([signal, stopped]);
   const seen = new Map(known);
@@ -58,8 +60,9 @@ export async function* watchTexts(
   }>(tails, both)) {
     seen.set(at, stored.seq);
     const id = [...seen].map(([place, seq]) => `${place}=${seq}`).join(";");
-    const data = `{"conversation":${JSON.stringify(conversation)},"entry":${entryLine(stored)}}`;
-    yield eventText("entry", data, id);
+    const { line, cut } = shortLine(stored, textMax);
+    const more = cut === null ? "" : `,"cut":${cut}`;
+    yield eventText("entry", `{"conversation":${JSON.stringify(conversation)},"entry":${line}${more}}`, id);
   }
   if (stopped.aborted) yield STOP;
 }

@@ -118,7 +118,10 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
     const known = last === null ? new Map<number, number>() : readPositions(last, watched.length);
     if (known === null)
       throw new LogError("invalid_request", "Last-Event-ID is of another stream than this one");
-    return stream(asked, (signal, stopped) => watchTexts({ holdfast, signal, stopped }, watched, known));
+    const { textMax = null } = query;
+    return stream(asked, (signal, stopped) =>
+      watchTexts({ holdfast, signal, stopped }, watched, known, textMax),
+    );
   },
 };
 

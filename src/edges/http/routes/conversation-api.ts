@@ -51,6 +51,7 @@ interface ListQuery {
   readonly title?: string;
   readonly since?: string;
   readonly fork?: boolean;
+  readonly forkOf?: string;
   readonly archived?: boolean;
   readonly tag?: string;
   readonly agent?: string;
@@ -182,6 +183,7 @@ export const CONVERSATION_ROUTES: RoutesOf<ConversationApi> = {
       title: optional(text({ max: 1_000, about: "what the title holds, whatever the case" })),
       since: optional(time),
       fork: optional(flag("whether it is a fork")),
+      forkOf: optional(id),
       archived: optional(flag()),
       tag: optional(text({ max: 1_000 })),
       agent: optional(text({ max: 1_000, about: "who carried it last" })),

@@ -99,8 +99,9 @@ export interface TurnApi {
     readonly response: Entry;
   };
   watch: {
-    readonly query: { readonly watch: readonly string[] };
-    readonly response: { readonly conversation: string; readonly entry: Entry };
+    readonly query: { readonly watch: readonly string[]; readonly textMax?: number };
+    /** `cut`: a text of the entry is longer than asked for; so long is the entry. */
+    readonly response: { readonly conversation: string; readonly entry: Entry; readonly cut?: number };
   };
 }
 
@@ -263,7 +264,10 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
         }),
         { min: 1, max: WATCHED_MAX },
       ),
+      textMax: optional(
+        count({ min: 1, about: "longer texts are cut to so many characters; none unless given" }),
+      ),
     }),
-    response: open<TurnApi["watch"]["response"]>({ conversation: text(), entry }),
+    response: open<TurnApi["watch"]["response"]>({ conversation: text(), entry, cut: optional(count()) }),
   },
 };

@@ -11,22 +11,22 @@ const COLUMNS = "id, title, cwd, created_at, updated_at, head_seq, leaf_id, sour
 const summaryColumn = (version: number): string => (version >= SUMMARY_VERSION ? "summary" : "NULL");
 const unlistedIs = (version: number): string => (version >= UNLISTED_VERSION ? "unlisted = ?" : "0 = ?");
 const ORDER = "ORDER BY updated_at DESC, id DESC LIMIT ?";
-// The index holds order and prefix, so rows outside the page are not read, and bodies never.
-const first = (
-  version: number,
-): string => `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations INDEXED BY conversations_recent
-  WHERE listed = 1 AND space = ? AND ${unlistedIs(version)} AND substr(id, 1, ?) = ? ${ORDER}`;
-const next = (
-  version: number,
-): string => `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations INDEXED BY conversations_recent
-  WHERE listed = 1 AND space = ? AND ${unlistedIs(version)} AND (updated_at, id) < (?, ?) AND substr(id, 1, ?) = ? ${ORDER}`;
+// The index holds order and prefix, so rows outside the page are not read, and bodies never. Forks of one conversation are few.
+const ALL = "INDEXED BY conversations_recent WHERE";
+const FORKS = `INDEXED BY conversations_source
+  WHERE source = (SELECT row FROM conversations WHERE space = ? AND id = ?) AND`;
+const BEHIND = "AND (updated_at, id) < (?, ?)";
 
-/** By version, made once. */
-const texts = new Map<number, { readonly first: string; readonly next: string }>();
+/** By version, which forks and whether behind a cursor; made once. */
+const texts = new Map<string, string>();
 
-function textsOf(version: number): { readonly first: string; readonly next: string } {
-  const made = texts.get(version) ?? { first: first(version), next: next(version) };
-  texts.set(version, made);
+function textOf(version: number, isForks: boolean, isBehind: boolean): string {
+  const key = `${version} ${isForks} ${isBehind}`;
+  const made =
+    texts.get(key) ??
+    `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations ${isForks ? FORKS : ALL}
+  listed = 1 AND space = ? AND ${unlistedIs(version)} ${isBehind ? BEHIND : ""} AND substr(id, 1, ?) = ? ${ORDER}`;
+  texts.set(key, made);
   return made;
 }
 
@@ -51,14 +51,19 @@ export interface ListPage {
 /** A page of a space's conversations, the most recently changed first. */
 export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): ListPage {
   const { sql } = lookup;
-  const { after, prefix = "" } = request;
+  const { after, prefix = "", forkOf } = request;
   const limit = rowsMax(request.limit);
   const unlisted = request.unlisted === true ? 1 : 0;
-  const asked = textsOf(sql.version());
-  const rows =
-    after === undefined
-      ? sql.all<Row>(asked.first, space, unlisted, prefix.length, prefix, limit + 1)
-      : sql.all<Row>(asked.next, space, unlisted, ...cursorOf(after), prefix.length, prefix, limit + 1);
+  const rows = sql.all<Row>(
+    textOf(sql.version(), forkOf !== undefined, after !== undefined),
+    ...(forkOf === undefined ? [] : [space, forkOf]),
+    space,
+    unlisted,
+    ...(after === undefined ? [] : cursorOf(after)),
+    prefix.length,
+    prefix,
+    limit + 1,
+  );
   const conversations = rows.slice(0, limit).map((row) => toListed(lookup, row));
   const last = conversations.at(-1);
   return {

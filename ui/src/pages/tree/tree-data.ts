@@ -36,11 +36,11 @@ async function readForks(conversation: string, signal: AbortSignal): Promise<rea
   let cursor: string | null = null;
   for (let pages = 0; pages < FORK_PAGES_MAX; pages++) {
     const page: Awaited<ReturnType<typeof client.listConversations>> = await client.listConversations(
-      { fork: true, limit: FORKS_PAGE, ...(cursor === null ? {} : { cursor }) },
+      { forkOf: conversation, limit: FORKS_PAGE, ...(cursor === null ? {} : { cursor }) },
       { signal },
     );
     for (const { conversation: of, origin, title, summary } of page.conversations) {
-      if (origin?.conversation !== conversation) continue;
+      if (origin === null) continue;
       const replay = replayed.get(of);
       const cost = `new ${costText(summary?.usage.costMicros ?? null)}`;
       forks.push({

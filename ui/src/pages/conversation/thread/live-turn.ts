@@ -34,10 +34,14 @@ function eventsIn(data: unknown): readonly Event[] {
 
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "");
 
+const WORDS_MAX = 30_000; // of what is being said, its end is looked at; once it is said, all of it is in the log
+
+const withMore = (words: string, more: string): string => (words + more).slice(-WORDS_MAX).toWellFormed();
+
 function withEvent(was: LiveTurn, event: Event): LiveTurn {
   const text = textIn(event["text"]);
-  if (event.type === "text") return { ...was, words: was.words + text, waiting: null };
-  if (event.type === "thinking") return { ...was, thinking: was.thinking + text };
+  if (event.type === "text") return { ...was, words: withMore(was.words, text), waiting: null };
+  if (event.type === "thinking") return { ...was, thinking: withMore(was.thinking, text) };
   if (event.type === "waiting") return { ...was, waiting: text };
   if (event.type !== "tool") return was;
   const call: LiveCall = {

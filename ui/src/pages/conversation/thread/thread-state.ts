@@ -50,6 +50,13 @@ export function withLabels(state: ThreadState, entries: readonly Entry[]): Threa
   return { ...state, labels };
 }
 
+/** With an entry of which more is there than was sent. */
+export function withCut(state: ThreadState, entry: string, chars: number): ThreadState {
+  const { branch } = state;
+  if (branch === null) return state;
+  return { ...state, branch: { ...branch, cut: new Map(branch.cut).set(entry, chars) } };
+}
+
 /** What follows from an entry that was just written; `stale`: the branch is another one, and has to be read again. */
 export function afterEntry(
   state: ThreadState,

@@ -1,15 +1,14 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Entry } from "#log/entry";
 import { client } from "../../../data/api-client.ts";
-import { live } from "../../../data/live-stream.ts";
+import { live, TEXT_MAX } from "../../../data/live-stream.ts";
 import { type BranchNodes, missingPages, nodesOf, withoutFar, withPage } from "./branch-nodes.ts";
 import { liveTurnAfter, NO_TURN } from "./live-turn.ts";
 import { readSiblings } from "./siblings.ts";
-import { afterEntry, NO_THREAD, type ThreadState, withFacts, withLabels } from "./thread-state.ts";
+import { afterEntry, NO_THREAD, type ThreadState, withCut, withFacts, withLabels } from "./thread-state.ts";
 import { FACT_TYPES } from "./turn-facts.ts";
 
 const PAGE = 60;
-const TEXT_MAX = 30_000; // what is longer is asked for by whoever wants to read it
 const FACTS_PAGE = 500;
 const TAIL_PAGES_MAX = 8;
 const LABELS_MAX = 500;
@@ -80,7 +79,7 @@ export class ThreadStore {
       );
       const branch = nodesOf(page);
       this.#set((was) => ({ ...was, branch }));
-      this.#unwatch = live.watch(conversation, page.headSeq, (entry) => this.#tell(entry));
+      this.#unwatch = live.watch(conversation, page.headSeq, (entry, cut) => this.#tell(entry, cut));
       await Promise.all([this.#readFacts(branch, page.from, page.entries), this.#readTail(branch)]);
       await this.#readRest();
     } catch (error) {
@@ -191,9 +190,9 @@ export class ThreadStore {
     this.#set((was) => withFacts(was, page.entries));
   }
 
-  #tell(entry: Entry): void {
+  #tell(entry: Entry, cut: number | null): void {
     const { state, stale } = afterEntry(this.state.value, entry, this.#wanted.leaf !== null);
-    this.#set(() => state);
+    this.#set(() => (cut === null ? state : withCut(state, entry.id, cut)));
     if (stale) void this.#reread();
     if (entry.type === "upstream_link" || entry.type === "turn_end") void this.#reloadLinks();
   }
