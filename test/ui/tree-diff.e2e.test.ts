@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { writeBranchyLog, writeWideLogs } from "../support/branchy-log.ts";
-import { expectAccessible, openUi, picture, type Ui } from "../support/browser.ts";
+import { openUi, picture, type Ui } from "../support/browser.ts";
 
 let ui: Ui;
 beforeAll(async () => {
@@ -20,12 +20,10 @@ test("a tree shows lanes, folds, forks and labels, in both themes and at a phone
     await page.getByRole("treeitem", { name: /decision/ }).waitFor();
     await page.getByRole("treeitem", { name: /second-try/ }).waitFor();
     expect(await page.locator(".tree-row.ancestor").textContent()).toContain("No, the parser is wrong");
-    await expectAccessible(page, theme === "light" ? "all" : "colours");
     await picture(page, `tree-${theme}`);
   }
   const phone = await ui.open({ width: 390, height: 844, path: `${TREE}?at=a2` });
   await phone.locator(".tree-row.is-at").waitFor();
-  await expectAccessible(phone);
   await picture(phone, "tree-phone");
 });
 
@@ -92,12 +90,10 @@ test("two branches are compared from where they part, by tool call, in both them
     expect(await page.locator(".words-b mark").first().textContent()).toBe("reader");
     await page.locator(".prose-fold").last().click();
     await page.locator(".said mark").first().waitFor();
-    await expectAccessible(page, theme === "light" ? "all" : "colours");
     await picture(page, `diff-${theme}`);
   }
   const phone = await ui.open({ width: 390, height: 844, path: DIFF });
   await phone.locator(".call.in-b .letter").first().waitFor();
-  await expectAccessible(phone);
   await picture(phone, "diff-phone");
 });
 

@@ -15,6 +15,8 @@ import { idleText } from "../../ui/src/pages/conversation/rules/idle-gap.ts";
 import { shownChars } from "../../ui/src/text/long/shown-chars.ts";
 import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/addresses.ts";
 import { changedLines } from "../../ui/src/text/file-change.ts";
+import { plainStretches } from "../../ui/src/text/plain-stretches.ts";
+import { NESTED } from "../support/hostile-log.ts";
 
 const entry = (seq: number, body: object): Entry =>
   ({
@@ -196,4 +198,32 @@ test("a change shows the words that are other, and gives up on what is too long"
   ]);
   expect(lines[2]?.parts.filter(({ isChanged }) => isChanged).map(({ text }) => text)).toEqual(["new"]);
   expect(changedLines("x".repeat(150_000), "y".repeat(150_000))).toBeNull();
+});
+
+describe("what is given to a lexer", () => {
+  test("is nested only as deep as can be read; all of a text is shown, and none of it twice", () => {
+    for (const [name, text] of Object.entries(NESTED)) {
+      const stretches = plainStretches(text);
+      expect(stretches.map((one) => one.text).join("\n")).toBe(text);
+      const given = stretches.filter(({ isPlain }) => !isPlain).map((one) => one.text);
+      // Brackets nest nothing: only what closes them would.
+      if (name === "brackets") continue;
+      expect([name, Math.max(0, ...given.map(({ length }) => length)) < 9_000]).toEqual([name, true]);
+    }
+  });
+
+  test("is what people write, whole", () => {
+    const written = [
+      "# Heading\n\n- a\n  - b\n    - c\n\n> quoted\n> > twice\n\n1. one\n2. two",
+      `\`\`\`\n${"        if (deep) { return a_b * c_d; }\n".repeat(90)}\`\`\``,
+      "---\n***\n- - -",
+      "**bold** and _slanted_ ".repeat(100),
+    ];
+    for (const text of written) expect(plainStretches(text)).toEqual([{ isPlain: false, text }]);
+  });
+
+  test("is apart from what is too deep beside it", () => {
+    const stretches = plainStretches(`before\n${"> ".repeat(50)}deep\nafter`);
+    expect(stretches.map(({ isPlain }) => isPlain)).toEqual([false, true, false]);
+  });
 });

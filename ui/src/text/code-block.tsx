@@ -32,7 +32,7 @@ export function CodeBlock({
       <pre
         class="code term"
         tabIndex={0}
-        role="region"
+        role="group"
         aria-label={language === "" ? "Code" : `Code, ${language}`}
       >
         {coloured ?? code}

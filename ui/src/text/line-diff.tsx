@@ -31,12 +31,12 @@ export function LineDiff({
   const lines = changedLines(before, after);
   if (lines === null)
     return (
-      <pre class="code term" tabIndex={0} role="region" aria-label={`New text of ${name}`}>
+      <pre class="code term" tabIndex={0} role="group" aria-label={`New text of ${name}`}>
         {safeText(after)}
       </pre>
     );
   return (
-    <div class="code" tabIndex={0} role="region" aria-label={`Change to ${name}`}>
+    <div class="code" tabIndex={0} role="group" aria-label={`Change to ${name}`}>
       <table class="diff">
         <caption class="sr">Change to {name}: lines removed and added</caption>
         <tbody>

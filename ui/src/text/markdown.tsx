@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { safeText } from "#transfer/shown/shown-text";
 import { lazy } from "../parts/lazy.tsx";
 import { Inline } from "./inline.tsx";
+import { plainStretches } from "./plain-stretches.ts";
 
 const CodeBlock = lazy(async () => (await import("./code-block.tsx")).CodeBlock);
 const DEPTH_MAX = 12; // what is nested deeper is shown as it was written
@@ -28,7 +29,7 @@ function List({ token, depth }: { readonly token: Tokens.List; readonly depth: n
 
 function Table({ token }: { readonly token: Tokens.Table }): JSX.Element {
   return (
-    <div class="scroll-x" tabIndex={0} role="region" aria-label="Table">
+    <div class="scroll-x" tabIndex={0} role="group" aria-label="Table">
       <table class="sheet">
         <thead>
           <tr>
@@ -117,11 +118,18 @@ function Blocks({
 
 /** What a model or a person wrote, as elements of ours: no HTML is ever made of it. */
 export function Markdown({ text }: { readonly text: string }): JSX.Element {
-  const shown = safeText(text);
-  const tokens = tokensOf(shown);
   return (
     <div class="prose">
-      {tokens === null ? <p class="plain">{shown}</p> : <Blocks tokens={tokens} depth={0} />}
+      {plainStretches(safeText(text)).map(({ isPlain, text: shown }, at) => {
+        const tokens = isPlain ? null : tokensOf(shown);
+        return tokens === null ? (
+          <p key={at} class="plain">
+            {shown}
+          </p>
+        ) : (
+          <Blocks key={at} tokens={tokens} depth={0} />
+        );
+      })}
     </div>
   );
 }

@@ -24,7 +24,8 @@ function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element
     <div class="facts grow">
       {summary?.agent == null && summary?.model == null ? null : (
         <span>
-          {summary.agent ?? "model"} {summary.model === null ? null : <b>{summary.model}</b>}
+          {safeLine(summary.agent ?? "model")}{" "}
+          {summary.model === null ? null : <b>{safeLine(summary.model)}</b>}
         </span>
       )}
       <span>
@@ -35,7 +36,7 @@ function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element
       </span>
       {lease === null ? null : (
         <span>
-          written by <b>{lease.writer}</b>
+          written by <b>{safeLine(lease.writer)}</b>
         </span>
       )}
     </div>

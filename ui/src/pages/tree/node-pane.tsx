@@ -89,7 +89,7 @@ export function NodePane({ conversation, node, end, isLeaf, side }: NodePaneProp
         {label === null ? null : (
           <span class="tag">
             <Icon name="label" />
-            {safeLine(label)}
+            <span class="cut">{safeLine(label)}</span>
           </span>
         )}
       </h3>

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/shown/shown-text";
 import type { Entry, EntryOf } from "#log/entry";
 import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
 import { tokensText } from "../../../parts/numbers.ts";
@@ -86,7 +86,11 @@ function MessageHead({
     <div class="msg-head">
       <span class="who">{who}</span>
       <SiblingSwitch entry={entry.id} all={row.siblings} siblings={siblings} />
-      {row.label === null ? null : <span class="tag">{safeLine(row.label)}</span>}
+      {row.label === null ? null : (
+        <span class="tag">
+          <span class="cut">{safeLine(row.label)}</span>
+        </span>
+      )}
       {row.isHidden ? <span class="tag">hidden from the context</span> : null}
       {row.isInherited ? <span class="tag">inherited</span> : null}
       <span class="meta">
@@ -183,8 +187,8 @@ function RawEntry({ props, entry }: { readonly props: EntryRowProps; readonly en
   const { payload: _, ...shown } = entry;
   return (
     <EntryFrame props={props} node="tool">
-      <pre class="code term" tabIndex={0} role="region" aria-label={`Entry ${entry.seq} as JSON`}>
-        {JSON.stringify(shown, null, 2)}
+      <pre class="code term" tabIndex={0} role="group" aria-label={`Entry ${entry.seq} as JSON`}>
+        {safeText(JSON.stringify(shown, null, 2))}
       </pre>
     </EntryFrame>
   );

@@ -65,7 +65,7 @@ function Output({
           {words.length > shownChars(words) ? (
             <LongText text={words} label="Output" />
           ) : (
-            <pre class="code term" tabIndex={0} role="region" aria-label="Output">
+            <pre class="code term" tabIndex={0} role="group" aria-label="Output">
               <Ansi text={words} />
             </pre>
           )}
@@ -95,7 +95,7 @@ function Inside({
           {given.length > shownChars(given) ? (
             <LongText text={given} label="Input" />
           ) : (
-            <pre class="code term given" tabIndex={0} role="region" aria-label="Input">
+            <pre class="code term given" tabIndex={0} role="group" aria-label="Input">
               {safeText(given)}
             </pre>
           )}
