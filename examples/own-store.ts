@@ -205,12 +205,13 @@ class MapSpace implements LogStore {
     return ends.filter(({ seq }) => seq > after).slice(0, limit);
   };
 
-  list: LogStore["list"] = async ({ limit, after, prefix = "", unlisted = false }) => {
+  list: LogStore["list"] = async ({ limit, after, prefix = "", unlisted = false, forkOf }) => {
     await network();
     const order = (one: Listed): string => `${one.updatedAt} ${one.conversation}`;
     const wanted = [...this.#logs.values()]
       .map(({ index }) => listed(index))
       .filter((one) => one.summary?.unlisted === unlisted)
+      .filter(({ origin }) => forkOf === undefined || origin?.conversation === forkOf)
       .filter((one) => one.conversation.startsWith(prefix) && (after === undefined || order(one) < after))
       .toSorted((a, b) => (order(a) < order(b) ? 1 : -1));
     const conversations = wanted.slice(0, limit);

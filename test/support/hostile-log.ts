@@ -91,5 +91,5 @@ export async function writeHostileLogs(holdfast: Holdfast): Promise<void> {
     { ...call("called-otherwise", "c3") },
   ]);
   const nested = await holdfast.create({ id: "nested", title: "Nested" });
-  await nested.append(Object.entries(NESTED).map(([id, text]) => ({ ...user(text), id })));
+  await nested.append(Object.entries(NESTED).map(([id, text]) => Object.assign(user(text), { id })));
 }

@@ -68,7 +68,7 @@ const EMPTY: Addresses = [
 let ui: Ui;
 let page: Page;
 let pages: readonly Row[] = [];
-const asked = new Set<unknown>();
+const loading = new Set<unknown>();
 
 beforeAll(async () => {
   // Not by a literal: the pages that it loads are for a browser, and are checked with its types.
@@ -76,9 +76,9 @@ beforeAll(async () => {
   ({ PAGES: pages } = (await import(table)) as { readonly PAGES: readonly Row[] });
   ui = await openUi(awkwardServer());
   page = await ui.open();
-  page.on("request", (request) => void (/\/events(?:\?|$)/.test(request.url()) || asked.add(request)));
-  page.on("requestfinished", (request) => void asked.delete(request));
-  page.on("requestfailed", (request) => void asked.delete(request));
+  page.on("request", (request) => void (/\/events(?:\?|$)/.test(request.url()) || loading.add(request)));
+  page.on("requestfinished", (request) => void loading.delete(request));
+  page.on("requestfailed", (request) => void loading.delete(request));
 });
 afterAll(() => ui[Symbol.asyncDispose]());
 
@@ -94,12 +94,12 @@ const IS_LOADING = `new Promise((resolve) => requestAnimationFrame(() => resolve
 /** Waits until what is to be seen is there, and nothing more is asked for. */
 async function settled(ready: string): Promise<void> {
   await page.locator(ready).filter({ visible: true }).first().waitFor();
-  await expect.poll(async () => (await page.evaluate(IS_LOADING)) === true || asked.size > 0).toBe(false);
+  await expect.poll(async () => (await page.evaluate(IS_LOADING)) === true || loading.size > 0).toBe(false);
 }
 
 // What scrolls by itself may be wider than the screen.
 const WIDER = `[...document.querySelectorAll("body *")]
-  .filter((one) => one.closest(".scroll-x, .tabs, .filters, svg, pre, .sr, .skip") === null && one.getBoundingClientRect().right > innerWidth + 1)
+  .filter((one) => one.closest(".scroll-x, .tabs, .filters, svg, pre, .sr, .skip") === null && one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
   .map((one) => "sticks out: " + one.tagName + "." + one.className + " to " + Math.round(one.getBoundingClientRect().right))`;
 
 type AxeAsked = Parameters<typeof accessibilityFindings>[1];

@@ -21,7 +21,7 @@ async function goTo(page: Page, address: string): Promise<void> {
 
 /** Where a text is shown, and what shows that it is there. */
 const SHOWN: readonly (readonly [address: string, shown: string])[] = [
-  ["/", ".list-row.item >> text=title<img src=x"],
+  ["/", '.list-row.item:has-text("title<img src=x")'],
   ["/?q=struck", ".hit-text >> text=onerror"],
   ["/c/hostile?at=scripts", ".prose >> text=<script>window.struck"],
   ["/c/hostile?at=called", ".card >> text=bash<img"],

@@ -290,8 +290,6 @@ export const forkCases: readonly ContractCase[] = [
       assert.deepEqual(await forksOf("a-1"), ["a-1-1"]);
       assert.deepEqual(await forksOf("a-2"), []);
       assert.deepEqual(await forksOf("nobody"), []);
-      await space.erase(conv("a-3"));
-      assert.deepEqual((await forksOf("a")).toSorted(), ["a-1", "a-2"]);
     },
   },
 ];

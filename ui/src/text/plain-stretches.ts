@@ -32,12 +32,12 @@ const marksIn = (line: string): number => line.replaceAll(/[^*_~]/g, "").length;
  */
 export function plainStretches(text: string): readonly Stretch[] {
   const stretches: { readonly isPlain: boolean; readonly lines: string[] }[] = [];
-  let [marks, lines] = [0, 0];
+  let [marks, inRow] = [0, 0];
   for (const line of text.split("\n")) {
     const [isBlank, depth] = [line.trim() === "", depthOf(line)];
     marks = isBlank ? 0 : marks + marksIn(line);
-    lines = isBlank || depth > 0 ? 0 : lines + 1;
-    const isPlain = depth > DEPTH_MAX || marks > MARKS_MAX || lines > LINES_MAX;
+    inRow = isBlank || depth > 0 ? 0 : inRow + 1;
+    const isPlain = depth > DEPTH_MAX || marks > MARKS_MAX || inRow > LINES_MAX;
     const last = stretches.at(-1);
     if (last !== undefined && last.isPlain === isPlain) last.lines.push(line);
     else stretches.push({ isPlain, lines: [line] });

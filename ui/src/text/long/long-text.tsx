@@ -10,7 +10,7 @@ export function LongText({ text, label }: { readonly text: string; readonly labe
   const [shown, setShown] = useState(() => shownChars(text));
   return (
     <>
-      <pre class="code term long" tabIndex={0} role="region" aria-label={label}>
+      <pre class="code term long" tabIndex={0} role="group" aria-label={label}>
         {safeText(text.slice(0, shown).toWellFormed())}
       </pre>
       {shown >= text.length ? null : (
