@@ -6,8 +6,8 @@ export interface Row {
   /** What it is measured against. */
   readonly against: string;
   readonly value: number;
-  /** `x` times as long or large, `x faster` times as fast or many, or plain milliseconds, microseconds or percent. */
-  readonly unit: "x" | "x faster" | "ms" | "us" | "%";
+  /** `x` times as long or large, `x faster` times as fast or many, or plain milliseconds, microseconds, percent or bytes. */
+  readonly unit: "x" | "x faster" | "ms" | "us" | "%" | "kB" | "MB";
   readonly budget: Budget | null;
   readonly ours: Timing | null;
   readonly theirs: Timing | null;

@@ -20,7 +20,7 @@ const SCRIPT: ConstructorParameters<typeof ScriptedModel>[0] = [
 ];
 
 /** The simulated agent, and a model that does otherwise than what is replayed on it. */
-export function awkwardServer(): Pick<HttpOptions, "agents" | "replays"> {
+export function awkwardServer(): Required<Pick<HttpOptions, "agents" | "replays">> {
   const post = {
     name: "post",
     description: "Posts a letter.",

@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { user } from "#log/say";
 import { CLAUDE } from "#vendors/claude/claude";
+import { firstLoad } from "../../scripts/first-load.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { UI_FOLDER } from "../support/build-ui.ts";
 import { openUi, picture, type Ui } from "../support/browser.ts";
@@ -147,25 +147,7 @@ test("the palette and the list are used by keys alone", async () => {
 });
 
 test("the first load stays small", () => {
-  interface Chunk {
-    readonly file: string;
-    readonly imports?: readonly string[];
-    readonly css?: readonly string[];
-  }
-  const manifest = JSON.parse(readFileSync(join(UI_FOLDER, ".vite", "manifest.json"), "utf8")) as Record<
-    string,
-    Chunk
-  >;
-  const files = new Set<string>(["index.html"]);
-  const visit = (name: string): void => {
-    const chunk = manifest[name];
-    if (chunk === undefined || files.has(chunk.file)) return;
-    for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file);
-    for (const other of chunk.imports ?? []) visit(other);
-  };
-  visit("index.html");
-  visit("src/pages/history/history-page.tsx");
-  const bytes = [...files].map((file) => gzipSync(readFileSync(join(UI_FOLDER, file))).length);
-  expect(files.size).toBeGreaterThan(4);
-  expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(80_000);
+  const { files, gzipBytes } = firstLoad(UI_FOLDER);
+  expect(files.length).toBeGreaterThan(4);
+  expect(gzipBytes).toBeLessThan(80_000);
 });

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { awkwardServer, replayLetters } from "../support/awkward-store.ts";
 import { writeBranchyLog, writeWideLogs } from "../support/branchy-log.ts";
 import { openUi, picture, type Ui } from "../support/browser.ts";
 
 let ui: Ui;
 beforeAll(async () => {
-  ui = await openUi();
+  ui = await openUi({ replays: awkwardServer().replays });
   await writeBranchyLog(ui.holdfast);
   await writeWideLogs(ui.holdfast, 10_000, 5_000);
 });
@@ -60,6 +61,27 @@ test("one goes on from another entry, and the tree follows what is written elsew
   await page.waitForURL("**/c/third-try?at=v2");
 });
 
+test("a replay is a dashed way out of the tree, and is compared with what it was made of", async () => {
+  await replayLetters(ui);
+  const page = await ui.open({ path: "/c/letters/tree" });
+  const replay = page.locator(".tree-row", { hasText: "tools dry-run" });
+  await replay.waitFor();
+  expect(await replay.locator("svg .replay").count()).toBeGreaterThan(0);
+  await picture(page, "tree-replay");
+  await replay.click();
+  await page
+    .getByRole("heading", { name: /Letters/ })
+    .last()
+    .waitFor();
+  await page.getByRole("button", { name: "Pick to compare" }).click();
+  await page.locator(".tree-row", { hasText: "Done" }).hover();
+  await page.locator(".tree-card", { hasText: "$0.0033 and" }).waitFor();
+  await page.getByRole("tree").focus();
+  await page.keyboard.press("d");
+  await page.waitForURL("**/diff?*");
+  await page.locator(".pair .mk", { hasText: "args" }).waitFor();
+});
+
 test("ten thousand ways at one prompt and five thousand levels are shown without being drawn", async () => {
   const page = await ui.open({ path: "/c/wide/tree" });
   await page.getByText("9,999 other branches").click();
@@ -88,6 +110,11 @@ test("two branches are compared from where they part, by tool call, in both them
       "=same",
     ]);
     expect(await page.locator(".words-b mark").first().textContent()).toBe("reader");
+    // What an edit takes away and puts in, line by line, on each side.
+    await page.locator(".call.in-b tr.a", { hasText: "this.emit(this.rest)" }).waitFor();
+    expect(await page.locator(".call.in-a tr.d .tx").first().textContent()).toBe(
+      "return lines.slice(0, -1);",
+    );
     await page.locator(".prose-fold").last().click();
     await page.locator(".said mark").first().waitFor();
     await picture(page, `diff-${theme}`);

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { TreeNode } from "#edges/http/client/index";
 import { treeRows, type TreeWanted } from "../../ui/src/pages/tree/tree-rows.ts";
+import { sinceBranch } from "../../ui/src/pages/tree/since-branch.ts";
+import { rowTyped, TypedAhead } from "../../ui/src/pages/tree/type-ahead.ts";
 
 /** A tree by the parent of each node; the first has none. */
 function nodesOf(parents: readonly (readonly [string, string | null])[], active: ReadonlySet<string>) {
@@ -20,6 +22,7 @@ function nodesOf(parents: readonly (readonly [string, string | null])[], active:
       hidden: false,
       inherited: false,
       preview: id,
+      costMicros: 100,
     } as const;
     return { id, seq, parentId, children: children.get(id) ?? [], active: active.has(id), ...shown };
   });
@@ -96,4 +99,52 @@ test("five thousand branches out of one another are laid out, and as many lanes 
   expect(Math.max(...rows.map(({ lane }) => lane))).toBe(5_000);
   expect(Math.max(...rows.map(({ lanes }) => lanes.column))).toBe(10);
   expect(Math.max(...rows.map(({ lanes }) => lanes.passing.length))).toBe(10);
+});
+
+test("what a way took is counted from where it parted from others", () => {
+  const nodes = nodesOf(
+    [
+      ["root", null],
+      ["a", "root"],
+      ["b", "a"],
+      ["c", "b"],
+      ["other", "a"],
+    ],
+    new Set(["root", "a", "b", "c"]),
+  );
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  expect(sinceBranch(byId, "c")).toEqual({ entries: 2, costMicros: 200, from: "a" });
+  expect(sinceBranch(byId, "other")).toEqual({ entries: 1, costMicros: 100, from: "a" });
+  // Several ways part at it, not above it.
+  expect(sinceBranch(byId, "a")).toEqual({ entries: 2, costMicros: 200, from: null });
+});
+
+test("letters lead to the next row that begins with them, around the end; keys of the page stay keys", () => {
+  const nodes = nodesOf(
+    [
+      ["apple", null],
+      ["banana", "apple"],
+      ["avocado", "banana"],
+    ],
+    new Set(["apple", "banana", "avocado"]),
+  );
+  const rows = treeRows(nodes, wanted());
+  expect(rowTyped(rows, 0, "a")).toBe(2);
+  expect(rowTyped(rows, 2, "a")).toBe(0);
+  expect(rowTyped(rows, 2, "AV")).toBe(2);
+  expect(rowTyped(rows, 0, "x")).toBeNull();
+  const typed = new TypedAhead();
+  const isKey = (key: string): boolean => key === "d";
+  expect(typed.add("d", 5_000, isKey)).toBeNull();
+  expect(typed.add("a", 5_100, isKey)).toBe("a");
+  expect(typed.add("d", 5_200, isKey)).toBe("ad");
+  expect(typed.add(" ", 5_300, isKey)).toBe("ad ");
+  typed.end();
+  expect(typed.add("d", 5_400, isKey)).toBeNull();
+  expect(typed.add("b", 5_500, isKey)).toBe("b");
+  expect(typed.add("End", 5_600, isKey)).toBeNull();
+  expect(typed.add("d", 5_700, isKey)).toBeNull();
+  expect(typed.add("d", 9_000, isKey)).toBeNull();
+  expect(typed.add(" ", 9_100, isKey)).toBeNull();
+  expect(typed.add("Enter", 9_200, isKey)).toBeNull();
 });

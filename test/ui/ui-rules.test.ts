@@ -14,7 +14,7 @@ import { whyNoFork } from "../../ui/src/pages/conversation/rules/fork-points.ts"
 import { idleText } from "../../ui/src/pages/conversation/rules/idle-gap.ts";
 import { shownChars } from "../../ui/src/text/long/shown-chars.ts";
 import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/addresses.ts";
-import { changedLines } from "../../ui/src/text/file-change.ts";
+import { changedLines } from "../../ui/src/text/changes/file-change.ts";
 import { plainStretches } from "../../ui/src/text/plain-stretches.ts";
 import { NESTED } from "../support/hostile-log.ts";
 

@@ -10,6 +10,12 @@ export function kindOf(entry: Entry): string {
   return entry.message.role === "toolResult" ? "result" : entry.message.role;
 }
 
+/** What an answer cost, in microdollars; null where nobody said. */
+export function costIn(entry: Entry): number | null {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return null;
+  return entry.message.usage?.costMicros ?? null;
+}
+
 /** The beginning of what an entry says; as it is stored, so whoever shows it makes it harmless. */
 export function entryPreview(entry: Entry): string {
   return rawPreview(entry).slice(0, PREVIEW_CHARS).toWellFormed();

@@ -24,6 +24,23 @@ export const density: Signal<"normal" | "compact"> = preference({
   choices: ["normal", "compact"],
   first: "normal",
 });
+/** In percent of what the browser has. */
+export const textSize: Signal<"90" | "100" | "110" | "120" | "130"> = preference({
+  name: "text",
+  choices: ["90", "100", "110", "120", "130"],
+  first: "100",
+});
+/** As the system asks for, or always. */
+export const contrast: Signal<"system" | "more"> = preference({
+  name: "contrast",
+  choices: ["system", "more"],
+  first: "system",
+});
+export const motion: Signal<"system" | "less"> = preference({
+  name: "motion",
+  choices: ["system", "less"],
+  first: "system",
+});
 /** Keys that are one letter can be switched off: whoever speaks to the machine types many. */
 export const singleKeys: Signal<"on" | "off"> = preference({
   name: "keys",
@@ -39,6 +56,9 @@ export function applyPreferences(): void {
     else dataset["theme"] = value;
   });
   density.subscribe((value) => (dataset["density"] = value));
+  textSize.subscribe((value) => (dataset["text"] = value));
+  contrast.subscribe((value) => (dataset["contrast"] = value));
+  motion.subscribe((value) => (dataset["motion"] = value));
 }
 
 export function nextTheme(): void {

@@ -3,6 +3,7 @@ type KeyPlace =
   | "everywhere"
   | "history"
   | "conversation"
+  | "tab"
   | "tree"
   | "log"
   | "context"
@@ -15,6 +16,8 @@ export interface KeyRow {
   readonly keys: string;
   readonly does: string;
   readonly where: KeyPlace;
+  /** It counts where nothing else on the page has the key. */
+  readonly isLast?: true;
 }
 
 /** Every key of the UI, by what it does: they are bound by it, and the help is made from it. */
@@ -53,6 +56,8 @@ export const KEY_TABLE = {
   write: { keys: "c", does: "Write", where: "conversation" },
   back: { keys: "Escape", does: "Let go of the message, then of the branch", where: "conversation" },
 
+  outOfTab: { keys: "Escape", does: "Back to the conversation", where: "tab", isLast: true },
+
   toConversation: { keys: "t", does: "Back to the conversation", where: "tree" },
   comparePicked: { keys: "d", does: "Compare the two that are picked", where: "tree" },
   toggleFolds: { keys: "o", does: "Open or close all folds", where: "tree" },
@@ -70,6 +75,7 @@ export const KEY_TABLE = {
 
   nextDifference: { keys: "n", does: "Next difference", where: "diff" },
   previousDifference: { keys: "p", does: "Previous difference", where: "diff" },
+  outOfDiff: { keys: "Escape", does: "To the history", where: "diff" },
 
   nextRun: { keys: "j", does: "Open the next run", where: "runs" },
   previousRun: { keys: "k", does: "Open the previous run", where: "runs" },

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { singleKeys } from "../data/preferences.ts";
+import { leaveField } from "../parts/kept-focus.ts";
 import { isSingle, KEY_TABLE, type KeyAct, type KeyRow } from "./key-table.ts";
 
 /** A key and what it does here. */
@@ -40,14 +41,17 @@ export function listenForKeys(): void {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented) return;
     const name = keyName(event);
+    const isOver = document.querySelector("dialog[open]") !== null;
+    if (name === "Escape" && isTyping(event) && !isOver) return leaveField();
     // Arrows with Alt go by words where somebody types.
     if (!name.startsWith("mod+") && isTyping(event)) return;
     if (singleKeys.value === "off" && isSingle(name)) return;
-    if (document.querySelector("dialog[open]") !== null) return;
+    if (isOver) return;
     const nowMs = event.timeStamp;
     const sequence = nowMs - before.atMs < SEQUENCE_MS ? `${before.key} ${name}` : name;
     before = { key: name, atMs: nowMs };
-    const all = boundKeys().toReversed();
+    const bindings = boundKeys().toReversed();
+    const all = [...bindings.filter((one) => one.isLast !== true), ...bindings.filter((one) => one.isLast)];
     const found = all.find(({ keys }) => keys === sequence) ?? all.find(({ keys }) => keys === name);
     if (found === undefined) return;
     event.preventDefault();

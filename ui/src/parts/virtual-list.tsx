@@ -1,11 +1,12 @@
 import {
+  defaultRangeExtractor,
   observeWindowOffset,
   observeWindowRect,
   type VirtualItem,
   Virtualizer,
   windowScroll,
 } from "@tanstack/virtual-core";
-import type { AriaRole, JSX } from "preact";
+import type { AriaAttributes, AriaRole, JSX } from "preact";
 import { useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 
 export type WindowList = Virtualizer<Window, HTMLElement>;
@@ -27,17 +28,52 @@ interface VirtualListProps {
   readonly label?: string;
 }
 
-/** Rows of any height, of which only those near the screen are there. The window scrolls. */
+/** The place of the row that something is in. */
+function placeIn(target: EventTarget | null): number | null {
+  const row = target instanceof Element ? target.closest<HTMLElement>("[data-index]") : null;
+  return row === null ? null : Number(row.dataset["index"]);
+}
+
+type Range = Parameters<typeof defaultRangeExtractor>[0];
+
+/** The row that has the focus stays, however far away the screen is. */
+function useHeldRow(count: number, keyOf: (index: number) => string | number) {
+  const held = useRef<{ readonly index: number; readonly key: string | number } | null>(null);
+  return {
+    withHeld: (range: Range): number[] => {
+      const [near, one] = [defaultRangeExtractor(range), held.current];
+      const isAway = one !== null && one.index < count && !near.includes(one.index);
+      return isAway && keyOf(one.index) === one.key ? [...near, one.index].toSorted((a, b) => a - b) : near;
+    },
+    onFocusIn: ({ target }: FocusEvent): void => {
+      const index = placeIn(target);
+      held.current = index === null ? null : { index, key: keyOf(index) };
+    },
+    onFocusOut: ({ relatedTarget }: FocusEvent): void => {
+      if (placeIn(relatedTarget) === null) held.current = null;
+    },
+  };
+}
+
+/** Where a row stands among all of them, for whoever hears only those that are there. */
+function placeTold(role: AriaRole | undefined, index: number, count: number): AriaAttributes {
+  if (role === "listitem") return { "aria-setsize": count, "aria-posinset": index + 1 };
+  return role === "row" ? { "aria-rowindex": index + 2 } : {}; // behind the heads
+}
+
+/** Rows of any height, of which only those near the screen are there, and the one that has the focus. The window scrolls. */
 export function VirtualList(props: VirtualListProps): JSX.Element {
   const { count, estimate, keyOf, render, overscan = 6, onRange } = props;
   const ref = useRef<HTMLDivElement>(null);
   const [, redraw] = useReducer((round: number) => round + 1, 0);
   const shown = useRef({ first: -1, last: -1 });
+  const held = useHeldRow(count, keyOf);
   const options = {
     count,
     estimateSize: estimate,
     getItemKey: keyOf,
     overscan,
+    rangeExtractor: held.withHeld,
     getScrollElement: () => window,
     observeElementRect: observeWindowRect,
     observeElementOffset: observeWindowOffset,
@@ -68,6 +104,8 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
       style={{ height: `${list.getTotalSize()}px` }}
       role={props.role}
       aria-label={props.label}
+      onFocusIn={held.onFocusIn}
+      onFocusOut={held.onFocusOut}
     >
       {list.getVirtualItems().map(({ key, index, start }: VirtualItem) => (
         <div
@@ -76,8 +114,7 @@ export function VirtualList(props: VirtualListProps): JSX.Element {
           ref={(element) => list.measureElement(element)}
           class="virtual-row"
           role={props.rowRole}
-          aria-setsize={props.rowRole === "listitem" ? count : undefined}
-          aria-posinset={props.rowRole === "listitem" ? index + 1 : undefined}
+          {...placeTold(props.rowRole, index, count)}
           style={{ transform: `translateY(${start - scrollMargin}px)` }}
         >
           {render(index)}

@@ -5,7 +5,7 @@ import { previewOf } from "#edges/cli/view/preview";
 import { filterTree } from "#edges/cli/view/filtered-tree";
 import { treeRows } from "#edges/cli/view/tree-view";
 import { TREE_FILTERS, type TreeFilter, treeKind } from "#log/lineage/tree-filter";
-import { kindOf } from "#transfer/shown/entry-preview";
+import { costIn, kindOf } from "#transfer/shown/entry-preview";
 
 export const tree: Command = {
   name: "tree",
@@ -45,6 +45,7 @@ be: ID@ENTRY takes it as it stands.
       hidden,
       inherited,
       preview: previewOf(entry),
+      costMicros: costIn(entry),
     }));
     await out.write(jsonLine({ conversation: conversation.id, leaf, nodes: listed }));
   },

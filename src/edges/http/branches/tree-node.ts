@@ -30,6 +30,8 @@ export interface TreeNode {
   readonly inherited: boolean;
   /** As it is stored: whoever shows it makes it harmless. */
   readonly preview: string;
+  /** What the answer cost, in microdollars; null where nobody said. */
+  readonly costMicros: number | null;
 }
 
 export const treeNode: Schema<TreeNode> = named(
@@ -47,5 +49,6 @@ export const treeNode: Schema<TreeNode> = named(
     hidden: flag(),
     inherited: flag(),
     preview: text(),
+    costMicros: nullable(count()),
   }),
 );

@@ -3,7 +3,7 @@ import type { TreeNode } from "#edges/http/branches/tree-node";
 import type { SpaceId } from "#log/ids";
 import { treeKind } from "#log/lineage/tree-filter";
 import { KeptReadings } from "./kept-readings.ts";
-import { entryPreview, kindOf } from "#transfer/shown/entry-preview";
+import { costIn, entryPreview, kindOf } from "#transfer/shown/entry-preview";
 
 interface ReadTree {
   readonly headSeq: number;
@@ -36,6 +36,7 @@ export class TreePages {
         hidden,
         inherited,
         preview: entryPreview(entry),
+        costMicros: costIn(entry),
       }));
       return { headSeq, items: shown.length, leaf, nodes: shown };
     });

@@ -2,13 +2,15 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
+import { onKey, useKeys } from "../../frame/keys.ts";
 import { noteOpened } from "../../frame/recent.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { costText, tokensText } from "../../parts/numbers.ts";
 import { StatusDot } from "../../parts/marks/status-dot.tsx";
-import { addressOf } from "../../router/addresses.ts";
+import { addressOf, conversationAddress } from "../../router/addresses.ts";
+import { navigate } from "../../router/location.ts";
 import { type PageRow, PAGES } from "../pages.ts";
 import { ReplayMark } from "../replay/replay-mark.tsx";
 import { tabTools } from "./tab-tools.ts";
@@ -82,6 +84,7 @@ export function ConversationFrame({
   const given = opened?.view.title ?? null;
   const title =
     opened === null ? conversation : given === null || given === "" ? "New conversation" : safeLine(given);
+  useKeys(tab !== TABS[0] ? [onKey("outOfTab", () => navigate(conversationAddress(conversation)))] : []);
   useEffect(() => {
     if (opened === null) return;
     document.title = `${title} · Holdfast`;

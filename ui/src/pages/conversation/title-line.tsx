@@ -1,7 +1,36 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { client } from "../../data/api-client.ts";
+import { useFocusedField } from "../../parts/kept-focus.ts";
 import { attempted } from "./entry/acts.ts";
+
+function TitleField({
+  typed,
+  change,
+  save,
+}: {
+  readonly typed: string;
+  readonly change: (typed: string | null) => void;
+  readonly save: () => void;
+}): JSX.Element {
+  const field = useFocusedField<HTMLInputElement>();
+  return (
+    <input
+      class="title-input"
+      aria-label="Title"
+      value={typed}
+      ref={field}
+      onInput={(event) => change(event.currentTarget.value)}
+      onBlur={save}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") save();
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        change(null);
+      }}
+    />
+  );
+}
 
 /** The title, which a press makes a field. */
 export function TitleLine({
@@ -24,18 +53,7 @@ export function TitleLine({
           {title}
         </button>
       ) : (
-        <input
-          class="title-input"
-          aria-label="Title"
-          value={typed}
-          autofocus
-          onInput={(event) => setTyped(event.currentTarget.value)}
-          onBlur={save}
-          onKeyDown={(event) => {
-            if (event.key === "Enter") save();
-            if (event.key === "Escape") setTyped(null);
-          }}
-        />
+        <TitleField typed={typed} change={setTyped} save={save} />
       )}
     </h1>
   );

@@ -1,8 +1,10 @@
 import type { JSX } from "preact";
 import { type WordChange, wordChanges } from "#log/diff/word-changes";
 import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { lazy } from "../../parts/lazy.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
+import { changeIn } from "../../text/changes/edited-text.ts";
 import { tellingArgument } from "../../text/telling-argument.ts";
 import type { CallPart, DiffChange } from "./compared-rows.ts";
 
@@ -13,6 +15,10 @@ const VALUE_MAX = 2_000;
 const MEMBERS_MAX = 12;
 const SAME_RESULT_MAX = 80;
 const RESULT_MAX = 200;
+const EDIT_MAX = 20_000;
+const EDITED = /^(?:new|old)_?(?:string|text|str)$/i;
+
+const LineDiff = lazy(async () => (await import("../../text/changes/line-diff.tsx")).LineDiff);
 
 const valueText = (value: unknown): string =>
   (typeof value === "string" ? value : (JSON.stringify(value) ?? "")).slice(0, VALUE_MAX);
@@ -46,8 +52,17 @@ export function ChangedWords({
   );
 }
 
-function Members({ change, side }: { readonly change: DiffChange; readonly side: Side }): JSX.Element | null {
-  const members = change.members ?? [];
+function Members({
+  change,
+  side,
+  isEdit,
+}: {
+  readonly change: DiffChange;
+  readonly side: Side;
+  /** What it takes away and puts in is shown line by line. */
+  readonly isEdit: boolean;
+}): JSX.Element | null {
+  const members = (change.members ?? []).filter(({ path }) => !isEdit || !EDITED.test(String(path[0])));
   if (members.length === 0) return null;
   return (
     <dl class="members">
@@ -93,6 +108,7 @@ function Call({ change, side, conversation, leaf }: CallProps): JSX.Element {
   const part = change[side];
   if (part?.kind !== "call") return <div class="call none">{`not in ${side.toUpperCase()}`}</div>;
   const isChanged = change.op === "changed";
+  const edited = change.op === "same" ? null : changeIn(part.input);
   return (
     <div class={`call in-${side}`}>
       <div class="call-head">
@@ -108,7 +124,14 @@ function Call({ change, side, conversation, leaf }: CallProps): JSX.Element {
           {part.entry.length > 10 ? part.entry.slice(0, 8) : part.entry}
         </a>
       </div>
-      {isChanged ? <Members change={change} side={side} /> : null}
+      {isChanged ? <Members change={change} side={side} isEdit={edited !== null} /> : null}
+      {edited === null ? null : (
+        <LineDiff
+          before={edited.before.slice(0, EDIT_MAX)}
+          after={edited.after.slice(0, EDIT_MAX)}
+          name={`${tellingArgument(part.input) || part.name} in ${side.toUpperCase()}`}
+        />
+      )}
       <ResultLine part={part} />
     </div>
   );

@@ -10,7 +10,7 @@ import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
-import { changeQuery, query } from "../../router/location.ts";
+import { changeQuery, navigate, query } from "../../router/location.ts";
 import { AskForTwo } from "./ask-for-two.tsx";
 import { CallPair, SameCall } from "./call-pair.tsx";
 import { type Compared, type ComparedRow, comparedOf, comparedRows, differs } from "./compared-rows.ts";
@@ -117,7 +117,11 @@ function useDifferences(rows: readonly ComparedRow[], list: { readonly current: 
     list.current?.scrollToIndex(place, { align: "center" });
     say(`Difference ${next + 1} of ${places.length}`);
   };
-  useKeys([onKey("nextDifference", () => go(1)), onKey("previousDifference", () => go(-1))]);
+  useKeys([
+    onKey("nextDifference", () => go(1)),
+    onKey("previousDifference", () => go(-1)),
+    onKey("outOfDiff", () => navigate("/")),
+  ]);
   return { go, current: places[now] ?? -1 };
 }
 

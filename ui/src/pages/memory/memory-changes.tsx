@@ -10,7 +10,7 @@ import { conversationAddress } from "../../router/addresses.ts";
 import type { ScopeAsked } from "./asked-scope.ts";
 import { savedBy } from "./saved-by.ts";
 
-const LineDiff = lazy(async () => (await import("../../text/line-diff.tsx")).LineDiff);
+const LineDiff = lazy(async () => (await import("../../text/changes/line-diff.tsx")).LineDiff);
 
 const WORDS = { saved: "Saved", removed: "Removed", restored: "Restored" } as const;
 

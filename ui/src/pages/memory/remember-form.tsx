@@ -11,7 +11,7 @@ import { fieldsOf, isSame, KINDS, type MemoryFields, NO_FIELDS, saveInput } from
 import type { ScopeAsked } from "./asked-scope.ts";
 import { savedBy } from "./saved-by.ts";
 
-const LineDiff = lazy(async () => (await import("../../text/line-diff.tsx")).LineDiff);
+const LineDiff = lazy(async () => (await import("../../text/changes/line-diff.tsx")).LineDiff);
 
 const CONTENT_MAX = 4_000;
 const TITLE_MAX = 120;

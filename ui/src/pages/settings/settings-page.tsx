@@ -5,7 +5,7 @@ import type { StoreView } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
-import { density, singleKeys, theme } from "../../data/preferences.ts";
+import { contrast, density, motion, singleKeys, textSize, theme } from "../../data/preferences.ts";
 import { health } from "../../frame/store-foot.tsx";
 import { copyText } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -66,6 +66,33 @@ function Looks(): JSX.Element {
         choices={[
           ["normal", "Normal"],
           ["compact", "Compact"],
+        ]}
+      />
+      <Preference
+        label="Text"
+        kept={textSize}
+        choices={[
+          ["90", "90 %"],
+          ["100", "100 %"],
+          ["110", "110 %"],
+          ["120", "120 %"],
+          ["130", "130 %"],
+        ]}
+      />
+      <Preference
+        label="Contrast"
+        kept={contrast}
+        choices={[
+          ["system", "As the system"],
+          ["more", "More"],
+        ]}
+      />
+      <Preference
+        label="Motion"
+        kept={motion}
+        choices={[
+          ["system", "As the system"],
+          ["less", "None"],
         ]}
       />
       <Preference

@@ -69,10 +69,12 @@ interface NodePaneProps {
   readonly end: string;
   readonly isLeaf: boolean;
   readonly side: "a" | "b" | null;
+  /** What its way took since it parted from others. */
+  readonly since: string;
 }
 
 /** The entry that was chosen, and where one can go from it. */
-export function NodePane({ conversation, node, end, isLeaf, side }: NodePaneProps): JSX.Element {
+export function NodePane({ conversation, node, end, isLeaf, side, since }: NodePaneProps): JSX.Element {
   const { id, treeKind: kind, type, label, active, inherited, hidden, preview, children } = node;
   const address = `${conversation}@${id}`;
   const about = [
@@ -94,6 +96,7 @@ export function NodePane({ conversation, node, end, isLeaf, side }: NodePaneProp
         )}
       </h3>
       <p class="faint">{about.join(" · ")}</p>
+      <p class="faint">{since}</p>
       {preview === "" ? null : <p class="node-words">{safeText(preview)}</p>}
       <div class="node-acts">
         <Leads

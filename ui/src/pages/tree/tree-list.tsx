@@ -1,12 +1,18 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { TreeNode } from "#edges/http/client/index";
+import { singleKeys } from "../../data/preferences.ts";
 import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
-import { lanesWidth } from "./lane-slice.tsx";
+import { boundKeys } from "../../frame/keys.ts";
+import { lanesWidth } from "./lanes/lane-slice.tsx";
 import { type RowState, TreeRowLine } from "./tree-row.tsx";
+import { TreeCard } from "./tree-card.tsx";
 import type { TreeRow } from "./tree-rows.ts";
+import { rowTyped, TypedAhead } from "./type-ahead.ts";
 
 interface TreeListProps {
   readonly conversation: string;
+  readonly byId: ReadonlyMap<string, TreeNode>;
   readonly rows: readonly TreeRow[];
   readonly at: string | null;
   readonly leaf: string;
@@ -55,12 +61,39 @@ function indexOf(rows: readonly TreeRow[], id: string | null): number {
   return id === null ? -1 : rows.findIndex(({ key }) => key === id);
 }
 
+/** Letters that do something on the page are not typed ahead, unless such keys are off. */
+const isPageKey = (key: string): boolean =>
+  singleKeys.value === "on" && boundKeys().some(({ keys }) => keys === key);
+
+function useTreeKeys(
+  props: TreeListProps,
+  current: number,
+  move: (to: number) => void,
+): (event: KeyboardEvent) => void {
+  const { rows } = props;
+  const typed = useRef(new TypedAhead());
+  return (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = rows[current];
+    if (row === undefined) return;
+    if (actedOn(event.key, row, props)) typed.current.end();
+    else {
+      const word = typed.current.add(event.key, event.timeStamp, isPageKey);
+      const to = movedTo(event.key, rows, current) ?? (word === null ? null : rowTyped(rows, current, word));
+      if (to === null && word === null) return;
+      if (to !== null) move(to);
+    }
+    event.preventDefault();
+  };
+}
+
 /** The rows as a tree that is used by keys: the focus stays on the whole of it, for rows come and go with the screen. */
 export function TreeList(props: TreeListProps): JSX.Element {
   const { rows, at, leaf, ancestor, conversation } = props;
   const list = useRef<WindowList | null>(null);
   const [key, setKey] = useState<string | null>(at);
   const [hasFocus, setFocus] = useState(false);
+  const [pointed, setPointed] = useState<string | null>(null);
   const current = Math.max(0, indexOf(rows, key));
   const width = lanesWidth(rows.reduce((most, { lanes }) => Math.max(most, lanes.column), 0));
   useEffect(() => {
@@ -71,17 +104,10 @@ export function TreeList(props: TreeListProps): JSX.Element {
     setKey(rows[to]?.key ?? null);
     list.current?.scrollToIndex(to, { align: "auto" });
   };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const row = rows[current];
-    if (row === undefined) return;
-    if (!actedOn(event.key, row, props)) {
-      const to = movedTo(event.key, rows, current);
-      if (to === null) return;
-      move(to);
-    }
-    event.preventDefault();
-  };
+  const onKeyDown = useTreeKeys(props, current, move);
+  const cardedAt = pointed === null ? current : indexOf(rows, pointed);
+  const carded = pointed !== null || hasFocus ? rows[cardedAt] : undefined;
+  const card = carded?.kind === "node" ? carded : null;
   const stateOf = (index: number, row: TreeRow): RowState => ({
     index,
     count: rows.length,
@@ -93,33 +119,39 @@ export function TreeList(props: TreeListProps): JSX.Element {
     isLeaf: row.key === leaf,
   });
   return (
-    <div
-      class="tree-rows"
-      role="tree"
-      tabIndex={0}
-      aria-label={`Branches of ${conversation}`}
-      aria-multiselectable="true"
-      aria-activedescendant={`tree-row-${current}`}
-      style={{ "--lanes": `${width}px` }}
-      onKeyDown={onKeyDown}
-      onFocus={() => setFocus(true)}
-      onBlur={() => setFocus(false)}
-    >
-      <VirtualList
-        count={rows.length}
-        estimate={() => ROW_HEIGHT}
-        keyOf={(index) => rows[index]?.key ?? index}
-        overscan={12}
-        role="none"
-        rowRole="none"
-        onReady={(made) => void (list.current = made)}
-        render={(index) => {
-          const row = rows[index];
-          if (row === undefined) return <div />;
-          const choose = (): void => (setKey(row.key), props.choose(row));
-          return <TreeRowLine row={row} state={stateOf(index, row)} choose={choose} />;
-        }}
-      />
+    <div class="tree-with-card">
+      <div
+        class="tree-rows"
+        role="tree"
+        tabIndex={0}
+        aria-label={`Branches of ${conversation}`}
+        aria-multiselectable="true"
+        aria-activedescendant={`tree-row-${current}`}
+        style={{ "--lanes": `${width}px` }}
+        onKeyDown={onKeyDown}
+        aria-describedby={card === null ? undefined : "tree-card"}
+        onFocus={() => setFocus(true)}
+        onBlur={() => setFocus(false)}
+        onMouseLeave={() => setPointed(null)}
+      >
+        <VirtualList
+          count={rows.length}
+          estimate={() => ROW_HEIGHT}
+          keyOf={(index) => rows[index]?.key ?? index}
+          overscan={12}
+          role="none"
+          rowRole="none"
+          onReady={(made) => void (list.current = made)}
+          render={(index) => {
+            const row = rows[index];
+            if (row === undefined) return <div />;
+            const choose = (): void => (setKey(row.key), props.choose(row));
+            const point = (): void => setPointed(row.key);
+            return <TreeRowLine row={row} state={stateOf(index, row)} choose={choose} point={point} />;
+          }}
+        />
+      </div>
+      {card === null ? null : <TreeCard node={card.node} index={cardedAt} byId={props.byId} />}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import type { TreeNode } from "#edges/http/client/index";
 import { TREE_FILTERS, type TreeFilter } from "#log/lineage/tree-filter";
 import { onKey, useKeys } from "../../frame/keys.ts";
 import { Failure } from "../../parts/failure.tsx";
@@ -13,6 +14,7 @@ import type { PageProps } from "../pages.ts";
 import { ForkPane, NodePane } from "./node-pane.tsx";
 import { PicksBar } from "./picks-bar.tsx";
 import { type TreeData, useTreeData } from "./tree-data.ts";
+import { sinceText } from "./tree-card.tsx";
 import { TreeList } from "./tree-list.tsx";
 import { pickedWays, picksIn, togglePick } from "./tree-picks.ts";
 import { type TreeRow, treeRows } from "./tree-rows.ts";
@@ -72,7 +74,9 @@ function Chosen({
   conversation,
   at,
   sideOf,
+  byId,
 }: {
+  readonly byId: ReadonlyMap<string, TreeNode>;
   readonly data: TreeData;
   readonly conversation: string;
   readonly at: string | null;
@@ -82,7 +86,7 @@ function Chosen({
   const fork = data.forks.find((one) => `fork ${one.conversation}` === at);
   if (fork !== undefined) return <ForkPane fork={fork} side={sideOf(fork.conversation)} />;
   const id = at ?? data.leaf;
-  const node = data.nodes.find((one) => one.id === id);
+  const node = byId.get(id);
   if (node === undefined) return <p class="node-pane faint">There is no such entry in this conversation.</p>;
   return (
     <NodePane
@@ -91,6 +95,7 @@ function Chosen({
       end={siblings.endOf(id)}
       isLeaf={id === data.leaf}
       side={sideOf(`${conversation}@${id}`)}
+      since={sinceText(byId, id)}
     />
   );
 }
@@ -128,6 +133,7 @@ function TreeView({ data, conversation }: { readonly data: TreeData; readonly co
   const active = `${conversation}@${data.leaf}`;
   const { open, toggle, pick, openAll } = useTreeActs(conversation, active);
   const { filter, at, picks, ways, rows } = useRows(data, conversation, open);
+  const byId = useMemo(() => new Map(data.nodes.map((node) => [node.id, node])), [data]);
   const sideOf = (address: string | null): Side =>
     address === null ? null : address === picks.a ? "a" : address === picks.b ? "b" : null;
   return (
@@ -144,6 +150,7 @@ function TreeView({ data, conversation }: { readonly data: TreeData; readonly co
         </div>
         <TreeList
           conversation={conversation}
+          byId={byId}
           rows={rows}
           at={at}
           leaf={data.leaf}
@@ -162,7 +169,7 @@ function TreeView({ data, conversation }: { readonly data: TreeData; readonly co
         aria-label="The chosen entry"
       >
         <PicksBar picks={picks} active={active} />
-        <Chosen data={data} conversation={conversation} at={at} sideOf={sideOf} />
+        <Chosen data={data} conversation={conversation} at={at} sideOf={sideOf} byId={byId} />
       </aside>
     </div>
   );

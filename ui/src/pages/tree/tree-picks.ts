@@ -1,6 +1,6 @@
 import type { TreeNode } from "#edges/http/client/index";
 import { changeQuery, query } from "../../router/location.ts";
-import type { LaneClass } from "./lane-state.ts";
+import type { LaneClass } from "./lanes/lane-state.ts";
 import type { ForkMark } from "./tree-rows.ts";
 
 /** What is compared: `ID@ENTRY` of a node, or the `ID` of a fork. */

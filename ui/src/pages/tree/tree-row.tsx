@@ -3,8 +3,8 @@ import { safeLine } from "#transfer/shown/shown-text";
 import { Carrier } from "../../parts/marks/carrier.tsx";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
-import { LaneSlice } from "./lane-slice.tsx";
-import { LANES_MAX } from "./lane-state.ts";
+import { LaneSlice } from "./lanes/lane-slice.tsx";
+import { LANES_MAX } from "./lanes/lane-state.ts";
 import type { TreeRow } from "./tree-rows.ts";
 
 export interface RowState {
@@ -127,10 +127,12 @@ export function TreeRowLine({
   row,
   state,
   choose,
+  point,
 }: {
   readonly row: TreeRow;
   readonly state: RowState;
   readonly choose: () => void;
+  readonly point: () => void;
 }): JSX.Element {
   const { side, isAt, isCurrent, isAncestor, index, count, width } = state;
   const isFact = row.kind === "node" && (row.node.treeKind === "setting" || row.node.treeKind === "start");
@@ -155,6 +157,7 @@ export function TreeRowLine({
       aria-current={isAt ? "true" : undefined}
       aria-expanded={row.kind === "fold" ? row.isOpen : undefined}
       onClick={choose}
+      onMouseEnter={point}
     >
       <LaneSlice row={row} width={width} />
       {row.kind === "node" ? (

@@ -1,6 +1,6 @@
 import type { TreeNode } from "#edges/http/client/index";
 import { type ShownNode, shownTree, type TreeFilter } from "#log/lineage/tree-filter";
-import { type LaneClass, LaneState, type RowLanes } from "./lane-state.ts";
+import { type LaneClass, LaneState, type RowLanes } from "./lanes/lane-state.ts";
 
 /** A conversation that grew out of a node: a fork, or a replay. */
 export interface ForkMark {

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { useFocusedField } from "../../../parts/kept-focus.ts";
 import { resubmit, setLabel } from "./acts.ts";
 
 interface FormProps {
@@ -9,9 +10,16 @@ interface FormProps {
   readonly close: () => void;
 }
 
+/** Only this is left, and not the page behind it. */
+function leave(event: KeyboardEvent, close: () => void): void {
+  event.preventDefault();
+  close();
+}
+
 /** Other words for a prompt, on a branch of their own. */
 export function EditForm({ conversation, entry, first, close }: FormProps): JSX.Element {
   const [words, setWords] = useState(first);
+  const field = useFocusedField<HTMLTextAreaElement>();
   const send = (): void => {
     if (words.trim() === "") return;
     void resubmit(conversation, entry, words).then((done) => done && close());
@@ -28,10 +36,10 @@ export function EditForm({ conversation, entry, first, close }: FormProps): JSX.
         aria-label="Other words in its place"
         rows={Math.min(12, words.split("\n").length + 1)}
         value={words}
-        autofocus
+        ref={field}
         onInput={(event) => setWords(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === "Escape") close();
+          if (event.key === "Escape") leave(event, close);
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
         }}
       />
@@ -51,6 +59,7 @@ export function EditForm({ conversation, entry, first, close }: FormProps): JSX.
 /** A name for an entry; an empty one takes it away. */
 export function LabelForm({ conversation, entry, first, close }: FormProps): JSX.Element {
   const [label, setText] = useState(first);
+  const field = useFocusedField<HTMLInputElement>();
   return (
     <form
       class="row-flex"
@@ -64,9 +73,9 @@ export function LabelForm({ conversation, entry, first, close }: FormProps): JSX
           aria-label="Label"
           placeholder="A name for this entry; none takes it away"
           value={label}
-          autofocus
+          ref={field}
           onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === "Escape" && close()}
+          onKeyDown={(event) => event.key === "Escape" && leave(event, close)}
         />
       </span>
       <button class="btn" type="submit">

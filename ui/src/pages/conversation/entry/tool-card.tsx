@@ -3,6 +3,7 @@ import { safeLine, safeText } from "#transfer/shown/shown-text";
 import type { ContentBlock } from "#log/message";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 import { lazy } from "../../../parts/lazy.tsx";
+import { changeIn } from "../../../text/changes/edited-text.ts";
 import { wordsOf } from "../../../text/message-words.ts";
 import { tellingArgument } from "../../../text/telling-argument.ts";
 import { CopyIcon } from "../../../text/copy-icon.tsx";
@@ -13,7 +14,7 @@ import { MessageBody } from "./message-body.tsx";
 import { isCardOpen, setCardOpen } from "./open-cards.ts";
 
 const Ansi = lazy(async () => (await import("../../../text/ansi.tsx")).Ansi);
-const LineDiff = lazy(async () => (await import("../../../text/line-diff.tsx")).LineDiff);
+const LineDiff = lazy(async () => (await import("../../../text/changes/line-diff.tsx")).LineDiff);
 
 const ICONS: readonly (readonly [RegExp, IconName])[] = [
   [/bash|shell|exec|command|terminal/i, "terminal"],
@@ -33,20 +34,6 @@ const STATE_WORDS: Readonly<Record<ShownCall["state"], readonly [IconName, strin
   running: ["runs", "running"],
   not_started: ["dash", "no result recorded"],
 };
-
-function memberOf(input: unknown, names: readonly string[]): string | null {
-  const members =
-    typeof input === "object" && input !== null ? (input as { readonly [name: string]: unknown }) : {};
-  const found = names.map((name) => members[name]).find((value) => typeof value === "string");
-  return typeof found === "string" ? found : null;
-}
-
-/** What a call changes in a file, where it says so. */
-function changeIn(input: unknown): { readonly before: string; readonly after: string } | null {
-  const after = memberOf(input, ["new_string", "newText", "newString", "new_str"]);
-  const before = memberOf(input, ["old_string", "oldText", "oldString", "old_str"]);
-  return before === null || after === null ? null : { before, after };
-}
 
 function Output({
   content,

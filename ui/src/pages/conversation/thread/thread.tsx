@@ -6,6 +6,7 @@ import { changeQuery } from "../../../router/location.ts";
 import { setDraft } from "../entry/acts.ts";
 import { type Doing, EntryRow } from "../entry/entry-row.tsx";
 import { placeOf } from "./branch-nodes.ts";
+import { focusEntry } from "./focus-entry.ts";
 import { follows, scrollToEnd, useFollowing } from "./following.ts";
 import { TailRow } from "./tail-row.tsx";
 import { toEnd, useThreadKeys } from "./thread-keys.ts";
@@ -74,6 +75,7 @@ export function Thread(props: ThreadProps): JSX.Element {
   useScrollTo(list, place, at);
   useThreadKeys({ conversation, state, selected, setDoing });
   useEffect(() => setDoing(null), [at]);
+  useEffect(() => (at === null || place === null ? undefined : focusEntry(at)), [at, place === null]);
   useLayoutEffect(() => {
     if (follows.value) scrollToEnd();
   });

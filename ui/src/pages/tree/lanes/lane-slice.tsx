@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { type LaneClass, type RowLanes } from "./lane-state.ts";
-import type { TreeRow } from "./tree-rows.ts";
+import type { TreeRow } from "../tree-rows.ts";
 
 const FIRST = 14;
 const STEP = 18;

@@ -1,0 +1,55 @@
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+/** What had the focus last, and all within the page that it stood in, from the inside out. */
+interface Focused {
+  readonly element: Element;
+  readonly around: readonly Element[];
+}
+
+const FOCUSABLE =
+  'a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), select:not(:disabled), summary, [tabindex="0"]';
+
+let last: Focused | null = null;
+
+function noteFocus({ target }: Event): void {
+  if (!(target instanceof Element)) return;
+  const around: Element[] = [];
+  for (let up = target.parentElement; up !== null && up.id !== "main"; up = up.parentElement) around.push(up);
+  last = { element: target, around };
+}
+
+/** What had the focus is gone or cannot have it any more. Whoever takes it away by hand leaves it where it was. */
+function isLost({ element }: Focused): boolean {
+  return document.activeElement === document.body && (!element.isConnected || element.matches(":disabled"));
+}
+
+function bringBack(): void {
+  if (last === null || !isLost(last)) return;
+  const main = document.getElementById("main");
+  const near = last.around.find((one) => one.isConnected);
+  const next = main?.contains(near ?? null) === true ? near?.querySelector<HTMLElement>(FOCUSABLE) : null;
+  (next ?? main)?.focus({ preventScroll: true });
+}
+
+/** Where what had the focus goes away, what is nearest has it: whoever uses keys goes on from where they were, not from the top. */
+export function keepFocus(): void {
+  document.addEventListener("focusin", noteFocus);
+  new MutationObserver(bringBack).observe(document.body, {
+    childList: true,
+    subtree: true,
+    attributeFilter: ["disabled"],
+  });
+}
+
+/** Away from a field, so that keys are keys again. */
+export function leaveField(): void {
+  document.getElementById("main")?.focus({ preventScroll: true });
+}
+
+/** For a field that is written in as soon as it is shown: browsers heed `autofocus` only where nothing has the focus. */
+export function useFocusedField<T extends HTMLInputElement | HTMLTextAreaElement>(): RefObject<T | null> {
+  const ref = useRef<T>(null);
+  useEffect(() => ref.current?.focus(), []);
+  return ref;
+}
