@@ -167,7 +167,7 @@ test("an empty store, and what leads out of it, is accessible in both themes, wi
 test("so is every page of the table", async () => {
   expect(Object.keys(LOOKS).filter((path) => !pages.some((row) => row.path === path))).toEqual([]);
   const addresses = pages.flatMap((row) =>
-    (LOOKS[row.path] ?? [["", "main h1"] as const]).map(
+    (LOOKS[row.path] ?? [["", "main > *"] as const]).map(
       ([query, ready]) => [`${addressOf(row)}${query}`, ready] as const,
     ),
   );
