@@ -78,6 +78,7 @@ const SHOTS: readonly Shot[] = [
     hasPhone: true,
   },
   { name: "runs", path: "/c/sample-outbox/runs?run=run-2", shows: ".run-facts" },
+  { name: "export", path: "/export?conversation=sample", shows: "main h1" },
   { name: "memory", path: "/memory", shows: ".memory-line" },
   { name: "settings", path: "/settings", shows: ".store-facts" },
 ];
