@@ -102,9 +102,9 @@ function Row({ row }: { readonly row: HistoryRow }): JSX.Element {
 
 function ImportButton(): JSX.Element {
   return (
-    <a class="btn" href="/import">
+    <a class="btn" href="/import" aria-label="Import">
       <Icon name="in" />
-      Import
+      <span class="wide">Import</span>
     </a>
   );
 }
