@@ -43,20 +43,19 @@ test("what the simulated agent did is replayed without a key: by one model alike
   expect(world.outbox.all.length).toBe(1);
 });
 
-test("a model at its pace stops in the middle of a word when it is told to", async () => {
-  const { model } = atPace(await openModel("sim"), 1);
+test("a model at its pace thinks, then says piece by piece, and stops between two of them when it is told to", async () => {
   const stop = new AbortController();
+  const slept: number[] = [];
+  const sleep = async (ms: number): Promise<void> => {
+    slept.push(ms);
+    if (slept.length === 4) stop.abort(new Error("stopped"));
+  };
+  const { model } = atPace(await openModel("sim"), 2, { sleep });
   const prompt = [{ role: "user", content: [{ type: "text", text: "work 400" }] }];
   const { stream } = (await model.doStream({ prompt, abortSignal: stop.signal } as never)) as {
     readonly stream: ReadableStream<{ readonly type: string }>;
   };
-  const heard: string[] = [];
-  const hearing = (async () => {
-    for await (const { type } of stream) {
-      heard.push(type);
-      if (type === "text-delta") stop.abort(new Error("stopped"));
-    }
-  })();
-  await expect(hearing).rejects.toThrow("stopped");
-  expect(heard.filter((type) => type === "text-delta").length).toBeLessThan(20);
+  await expect(Array.fromAsync(stream)).rejects.toThrow("stopped");
+  expect(slept.slice(0, 4)).toEqual([150, 20, 20, 20]);
+  expect(slept.length).toBeLessThan(10);
 });

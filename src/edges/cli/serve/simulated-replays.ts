@@ -2,7 +2,7 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provide
 import type { AgentModel } from "#agent/models/model";
 import { CAUTIOUS_SIM } from "#agent/models/sim/sim-model";
 import { EMAIL_TOOL } from "#agent/models/sim/sim-orders";
-import { systemClock } from "#conversation/clock";
+import { type Clock, systemClock } from "#conversation/clock";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { Tool } from "#turn/effects/tool";
@@ -33,14 +33,18 @@ function emailText(input: Json): string {
 }
 
 /** A model whose words take their time, so that a person can watch it, and stop it. */
-export function atPace(given: AgentModel, speed: number): AgentModel {
-  return { ...given, model: pacedModel(given.model as LanguageModelV4, speed) };
+export function atPace(
+  given: AgentModel,
+  speed: number,
+  clock: Pick<Clock, "sleep"> = systemClock,
+): AgentModel {
+  return { ...given, model: pacedModel(given.model as LanguageModelV4, speed, clock) };
 }
 
-function pacedModel(model: LanguageModelV4, speed: number): LanguageModelV4 {
+function pacedModel(model: LanguageModelV4, speed: number, { sleep }: Pick<Clock, "sleep">): LanguageModelV4 {
   const doStream: LanguageModelV4["doStream"] = async (options) => {
     const { abortSignal = new AbortController().signal } = options;
-    const wait = (ms: number): Promise<void> => systemClock.sleep(ms / speed, abortSignal);
+    const wait = (ms: number): Promise<void> => sleep(ms / speed, abortSignal);
     const pace = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
       async transform(part, controller) {
         if (part.type === "stream-start") await wait(THINK_MS);

@@ -3,7 +3,7 @@ import { tellingArgument } from "../../text/telling-argument.ts";
 import type { DiffPart } from "../diff/compared-rows.ts";
 
 /** Where a replay parts from its original: the first call that is another one, there or here. */
-export interface ToldDivergence {
+interface ToldDivergence {
   readonly kind: string;
   readonly sameBefore: number;
   readonly a: DiffPart | null;
@@ -117,7 +117,7 @@ function sideText(part: DiffPart | null): string {
   return part?.kind === "call" ? `${part.name} ${tellingArgument(part.input)}`.trim() : "no call";
 }
 
-export function divergenceText({ a, b }: ToldDivergence): string {
+function divergenceText({ a, b }: ToldDivergence): string {
   return `${sideText(a)} → ${sideText(b)}`;
 }
 
