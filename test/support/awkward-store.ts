@@ -39,7 +39,7 @@ export function awkwardServer(): Required<Pick<HttpOptions, "agents" | "replays"
   };
 }
 
-export async function clientOf(ui: Ui): Promise<Client> {
+async function clientOf(ui: Ui): Promise<Client> {
   const { secret } = await new StoredTokens(ui.holdfast).add({
     token: "helper",
     space: "default",

@@ -41,6 +41,10 @@ const LOOKS: { readonly [path: string]: readonly (readonly [query: string, ready
   "/c/:conversation/effects": [["?call=3", ".fx-open"]],
   "/c/:conversation/issues": [["", "a.issue"]],
   "/c/:conversation/usage": [["", ".chart .peak"]],
+  "/export": [
+    ["", ".pick-row"],
+    ["?conversation=sample", ".transfer .check"],
+  ],
   "/diff": [
     ["", "form"],
     ["?a=fix-the-test%40b2&b=fix-the-test%40x2", ".pair"],
