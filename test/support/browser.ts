@@ -77,12 +77,43 @@ interface Opened {
   readonly pages: Page[];
 }
 
+/** A page that opens the link of a server in another process. */
+export async function visit(
+  link: string,
+  options: PageOptions = {},
+): Promise<AsyncDisposable & { readonly page: Page }> {
+  const problems: string[] = [];
+  const page = await newPage(await sharedBrowser(), new URL(link).origin, options, problems);
+  await page.goto(link);
+  return {
+    page,
+    [Symbol.asyncDispose]: async () => {
+      await page.context().close();
+      expect(problems).toEqual([]);
+    },
+  };
+}
+
 async function openPage(
   { browser, listening, problems, pages }: Opened,
   options: PageOptions,
 ): Promise<Page> {
   const { url, handler } = listening;
-  const { theme = "light", width = 1440, height = 900, path, expected, rights = "admin" } = options;
+  const { path, rights = "admin" } = options;
+  const page = await newPage(browser, url, options, problems);
+  pages.push(page);
+  await page.goto(`${url}/launch?code=${handler.launchCode({ ...GRANT, rights })}`);
+  if (path !== undefined) await page.goto(`${url}${path}`);
+  return page;
+}
+
+async function newPage(
+  browser: Browser,
+  url: string,
+  options: PageOptions,
+  problems: string[],
+): Promise<Page> {
+  const { theme = "light", width = 1440, height = 900, expected } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
@@ -91,7 +122,6 @@ async function openPage(
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: url });
   context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
-  pages.push(page);
   const note = (text: string): void => {
     if (expected?.test(text) !== true) problems.push(text);
   };
@@ -102,8 +132,6 @@ async function openPage(
       note(`asked ${request.url()}`);
   });
   await page.addInitScript({ content: TELL_VIOLATIONS });
-  await page.goto(`${url}/launch?code=${handler.launchCode({ ...GRANT, rights })}`);
-  if (path !== undefined) await page.goto(`${url}${path}`);
   return page;
 }
 

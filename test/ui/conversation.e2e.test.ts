@@ -78,7 +78,7 @@ test("what is written while its agent is parked is not sent, and waits where it 
   await page.getByRole("button", { name: "Rate limit" }).click();
   await page.locator(".armed").waitFor();
   await say(page, "remember cake=lemon");
-  await page.getByText("The prompt was kept").waitFor();
+  await page.locator(".ribbon.park", { hasText: "The prompt was kept" }).waitFor();
   await say(page, "recall cake");
   const conversation = await ui.holdfast.conversation(new URL(page.url()).pathname.slice("/c/".length));
   await expect.poll(() => conversation.facts(["turn_end"])).toHaveLength(2);

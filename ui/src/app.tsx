@@ -12,6 +12,7 @@ import { type PageProps, type PageRow, PAGES } from "./pages/pages.ts";
 import { lazy } from "./parts/lazy.tsx";
 import { matchPath, type PathParams } from "./router/addresses.ts";
 import { navigate, path } from "./router/location.ts";
+import { tour } from "./tour/tour-under-way.ts";
 
 interface Opened {
   readonly row: PageRow;
@@ -24,6 +25,8 @@ const COMPONENTS: ReadonlyMap<PageRow, ComponentType<PageProps>> = new Map(
 const ConversationFrame = lazy(
   async () => (await import("./pages/conversation/conversation-frame.tsx")).ConversationFrame,
 );
+
+const TourCard = lazy(async () => (await import("./tour/tour-card.tsx")).TourCard);
 
 function pageAt(address: string): Opened | null {
   for (const row of PAGES) {
@@ -83,6 +86,7 @@ export function App(): JSX.Element {
         <MobileBar />
       </div>
       <Patterns />
+      {tour.value === null ? null : <TourCard />}
       <Overlays />
       <Said />
     </>

@@ -1,6 +1,9 @@
 import { echo, escapeForRegExp, notedText, orderOf } from "#agent/models/sim/sim-words";
 import { piecesOf, recalled, workSteps } from "#agent/models/sim/sim-words";
 import { CUT_OFF_LABEL } from "#sending/rules/preamble";
+import { GO_ON } from "#turn/rules/unanswered";
+
+const STEPS_MAX = 100_000; // what somebody wrote is not what was done
 
 /** One line of a session, as the agent remembers it and as its transcript keeps it. */
 export interface Line {
@@ -32,7 +35,15 @@ export function actsFor(words: string, memory: readonly Line[]): Act {
   if (work !== null) return { do: "say", pieces: workSteps(Number(work[1])) };
   const email = /^email (\S+) about (.+)$/i.exec(command);
   if (email !== null) return emailOrRefusal(email[1] ?? "", email[2] ?? "", memory);
-  return say(echo(command));
+  return (command === GO_ON ? restOfWork(memory) : null) ?? say(echo(command));
+}
+
+/** The steps of a long answer that its cut-off part does not have. */
+function restOfWork(memory: readonly Line[]): Act | null {
+  const steps = memory.flatMap(({ text }) => [...text.matchAll(/Step (\d+) of (\d+) done/g)]);
+  const [, done, all] = steps.at(-1) ?? [];
+  const rest = workSteps(Math.min(Number(all ?? 0), STEPS_MAX)).slice(Number(done ?? 0));
+  return rest.length === 0 ? null : { do: "say", pieces: rest };
 }
 
 /** The commands of a prompt: one to a line, or separated by semicolons. */

@@ -96,6 +96,8 @@ test("PostgreSQL: of two servers one is killed in mid-turn and under load, and t
   // Whoever listens is told that nobody carries them any more.
   for (const events of [talking, mailing])
     for await (const entry of events) expect(entry.type).not.toBe("turn_end");
+  const { openTurn } = await there.getConversation({ conversation: "talk" });
+  expect(openTurn).toMatchObject({ turn: talk.turn, left: true });
   const { effects } = await there.listEffects({ conversation: "mail" });
   expect(effects).toMatchObject([{ name: "send_email", state: "unknown" }]);
   await expect(there.retry({ conversation: "mail" })).rejects.toMatchObject({ code: "invalid_request" });

@@ -55,7 +55,10 @@ test("a turn is stopped at any server on the store, and no other turn with it", 
   expect(answers.map(({ cancelled }) => cancelled)).toEqual([true, true]);
   expect((await told).at(-1)).toMatchObject({ type: "turn_end", outcome: "interrupted" });
   expect(await there.cancel({ conversation: "a" })).toMatchObject({ cancelled: false });
-  expect((await there.getConversation({ conversation: "b" })).openTurn).toMatchObject({ turn: beside.turn });
+  expect((await there.getConversation({ conversation: "b" })).openTurn).toMatchObject({
+    turn: beside.turn,
+    left: false,
+  });
   never.resolve();
   expect((await all(there.turnEvents(beside))).at(-1)).toMatchObject({ outcome: "completed" });
 });

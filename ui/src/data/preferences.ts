@@ -48,6 +48,13 @@ export const singleKeys: Signal<"on" | "off"> = preference({
   first: "on",
 });
 
+/** Whether the tour was taken, or declined: it is offered once. */
+export const tourSeen: Signal<"no" | "yes"> = preference({
+  name: "tour",
+  choices: ["no", "yes"],
+  first: "no",
+});
+
 /** Puts them where the styles look. */
 export function applyPreferences(): void {
   const { dataset } = document.documentElement;

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { singleKeys } from "../data/preferences.ts";
+import { startTour } from "../tour/tour-under-way.ts";
 import { Dialog } from "./dialog.tsx";
 import { keyWords } from "./key-table.ts";
 import { boundKeys } from "./keys.ts";
@@ -28,6 +29,18 @@ export function KeyHelp({ close }: { readonly close: () => void }): JSX.Element 
           />{" "}
           Keys that are one letter
         </label>
+      </p>
+      <p class="over-body">
+        <button
+          class="btn small"
+          type="button"
+          onClick={() => {
+            close();
+            void startTour();
+          }}
+        >
+          Take the tour of two minutes
+        </button>
       </p>
     </Dialog>
   );

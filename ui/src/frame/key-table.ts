@@ -9,7 +9,8 @@ type KeyPlace =
   | "context"
   | "diff"
   | "runs"
-  | "memory";
+  | "memory"
+  | "tour";
 
 export interface KeyRow {
   /** A key, keys pressed together (`alt+ArrowUp`), or two one after the other (`g l`). `mod` is Ctrl, on a Mac Cmd. */
@@ -83,6 +84,8 @@ export const KEY_TABLE = {
 
   searchMemory: { keys: "/", does: "Search what is remembered", where: "memory" },
   remember: { keys: "n", does: "Remember something", where: "memory" },
+
+  endTour: { keys: "Escape", does: "End the tour", where: "tour" },
 } as const;
 
 export type KeyAct = keyof typeof KEY_TABLE;

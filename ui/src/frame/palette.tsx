@@ -6,6 +6,7 @@ import { nextTheme } from "../data/preferences.ts";
 import { Icon, type IconName } from "../parts/marks/icon.tsx";
 import { addressOf, conversationAddress } from "../router/addresses.ts";
 import { navigate } from "../router/location.ts";
+import { startTour } from "../tour/tour-under-way.ts";
 import { Dialog } from "./dialog.tsx";
 import { openOverlay } from "./overlays.tsx";
 import { NAVIGATED } from "./sidebar.tsx";
@@ -27,6 +28,7 @@ const COMMANDS: readonly Choice[] = [
     run: () => navigate(path),
   })),
   { name: "Switch theme", where: "look", icon: "theme", run: nextTheme },
+  { name: "Take the tour of two minutes", where: "help", icon: "runs", run: () => void startTour() },
   { name: "Keys", where: "help", icon: "context", run: () => openOverlay("keys") },
 ];
 

@@ -3,6 +3,7 @@ import { nextTheme, theme } from "../data/preferences.ts";
 import { Icon } from "../parts/marks/icon.tsx";
 import { type PageRow, PAGES } from "../pages/pages.ts";
 import { path } from "../router/location.ts";
+import { TourOffer } from "../tour/tour-offer.tsx";
 import { openOverlay } from "./overlays.tsx";
 import { recent } from "./recent.ts";
 import { StoreFoot } from "./store-foot.tsx";
@@ -65,6 +66,7 @@ export function Sidebar(): JSX.Element {
       </ul>
       {recent.value.length === 0 ? null : <Views />}
       <div class="store">
+        <TourOffer />
         <StoreFoot />
         <span class="store-foot">
           <span>Theme: {theme.value}</span>

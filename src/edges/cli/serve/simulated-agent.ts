@@ -114,8 +114,8 @@ export function speedOf({ flags }: Pick<Call, "flags">): number {
   throw new LogError("invalid_request", "--speed is a number from 1 on");
 }
 
-/** It works so many times as fast as a real one would. */
-export function simulatedSource(speed: number, limitMs: number = LIMIT_MS): AgentSource {
+/** It works so many times as fast as a real one would, and its limits are over as much sooner. */
+export function simulatedSource(speed: number, limitMs: number = LIMIT_MS / speed): AgentSource {
   return {
     troubles: TROUBLES,
     open: (holdfast) =>

@@ -1,7 +1,10 @@
 import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
 import type { AppendResult } from "#log/batch";
 import { openTurnAt, readSummary } from "#conversation/list-conversations";
 import type { Metadata } from "#log/entry";
+import type { Grant } from "#edges/http/access/grant";
+import { isLeft } from "#edges/http/events/left-turns";
 import type { ConversationApi, ConversationView } from "#edges/http/routes/conversation-api";
 import { withKnownCost } from "#transfer/listed/known-cost";
 import { type HandlersOf, keyed } from "./asked.ts";
@@ -24,7 +27,7 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
   },
 
   async getConversation(asked) {
-    return viewOf(await conversationOf(asked), asked.grant.space);
+    return viewOf(await conversationOf(asked), asked);
   },
 
   async createConversation({ holdfast, body, bodyText, key, grant, server }) {
@@ -74,7 +77,10 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
   },
 };
 
-async function viewOf(conversation: Conversation, space: string): Promise<ConversationView> {
+async function viewOf(
+  conversation: Conversation,
+  { holdfast, grant }: { readonly holdfast: Holdfast; readonly grant: Grant },
+): Promise<ConversationView> {
   const [head, settings] = [await conversation.head(), await conversation.settings()];
   const summary = head.summary ?? (await readSummary(conversation.space, conversation.id));
   const open = await openTurnAt(conversation.space, head);
@@ -93,9 +99,17 @@ async function viewOf(conversation: Conversation, space: string): Promise<Conver
   });
   return {
     ...listed,
-    space,
+    space: grant.space,
     ownerSeq,
-    openTurn: open === null ? null : { turn: open.turn, prompt: open.prompt, since: open.since },
+    openTurn:
+      open === null
+        ? null
+        : {
+            turn: open.turn,
+            prompt: open.prompt,
+            since: open.since,
+            left: await isLeft(holdfast, open),
+          },
     lease,
     metadata: summary.metadata,
     settings,

@@ -68,6 +68,8 @@ interface OpenTurnView {
   readonly turn: string;
   readonly prompt: string | null;
   readonly since: string;
+  /** Whoever carried it is gone: nothing more comes of it until it is gone on with. */
+  readonly left: boolean;
 }
 
 /** A conversation as it stands now. */
@@ -157,7 +159,14 @@ const view: Schema<ConversationView> = named(
     ...listedMembers,
     space: text(),
     ownerSeq: count(),
-    openTurn: nullable(open({ turn: text(), prompt: nullable(text()), since: text() })),
+    openTurn: nullable(
+      open({
+        turn: text(),
+        prompt: nullable(text()),
+        since: text(),
+        left: flag("whoever carried it is gone; `continueTurn` goes on with it"),
+      }),
+    ),
     lease: nullable(open({ writer: text(), untilMs: count() })),
     metadata: jsonMembers,
     settings: open({ model: nullable(text()), config: jsonMembers, skills: list(anything()) }),

@@ -38,7 +38,7 @@ function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element
       </span>
       {lease === null ? null : (
         <span>
-          written by <b>{safeLine(lease.writer)}</b>
+          written by <b title={lease.writer}>{safeLine(lease.writer.split(" (", 1)[0] ?? "")}</b>
         </span>
       )}
     </div>

@@ -1,17 +1,24 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { client } from "../../data/api-client.ts";
+import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { query } from "../../router/location.ts";
 import type { PageProps } from "../pages.ts";
 import { Approvals } from "./compose/approvals.tsx";
 import { Composer } from "./compose/composer.tsx";
+import { Examples } from "./compose/examples.tsx";
+import { GoOn } from "./compose/go-on.tsx";
+import { agentFor, choiceFor } from "./compose/agent-choice.ts";
 import { FindInside } from "./find/find-inside.tsx";
 import { Inspector } from "./inspector.tsx";
 import { openedConversation } from "./opened-conversation.ts";
 import { showTabTools } from "./tab-tools.ts";
 import { Thread } from "./thread/thread.tsx";
 import { ThreadStore, type ThreadWanted } from "./thread/thread-store.ts";
+import { knownSeq } from "./trouble/survival.ts";
+import { TroubleNotes } from "./trouble/trouble-notes.tsx";
 import { viewIn, ViewModes } from "./view-modes.tsx";
 
 /** The store of what is shown; another branch, or another conversation, is another store. */
@@ -38,28 +45,49 @@ export function Page({ params }: PageProps): JSX.Element {
   const view = viewIn(query.value);
   const store = useThread({ conversation, leaf, at });
   useEffect(() => showTabTools(ViewModes), []);
+  const agents = useLoaded((signal) => client.listAgents({}, { signal }), []);
   const opened = openedConversation(conversation);
   const state = store?.state.value;
   const turn = opened?.view.summary?.turn ?? null;
   if (state === undefined || store === null) return <GhostRows />;
   if (state.error !== null && state.branch === null) return <Failure error={state.error} />;
-  const isWorking = state.live.turn !== null || opened?.isWorking === true;
+  const isLeft = opened?.view.openTurn?.left === true;
+  const isWorking = !isLeft && (state.live.turn !== null || opened?.isWorking === true);
+  const isUnfinished = isLeft || (turn !== null && turn.state === "ended" && turn.outcome !== "completed");
+  const known = agents.value?.agents ?? null;
+  const by = { agent: opened?.view.summary?.agent ?? null, model: opened?.view.summary?.model ?? null };
+  const agent = agentFor(conversation, known ?? [], by);
+  const isStruck = agent !== undefined && agent.troubles.length > 0;
+  const isNew = state.branch !== null && state.branch.length <= 1;
   return (
     <div class="with-inspector">
       <div class="thread-column">
         {state.branch === null ? (
           <GhostRows />
         ) : (
-          <Thread store={store} conversation={conversation} at={at} view={view} />
+          <Thread store={store} conversation={conversation} at={at} view={view} isLeft={isLeft} />
         )}
         <div class="dock">
+          {isStruck && isNew ? <Examples conversation={conversation} /> : null}
+          {isStruck ? <TroubleNotes agent={agent.agent} conversation={conversation} state={state} /> : null}
+          {isUnfinished && !isWorking ? (
+            <GoOn
+              conversation={conversation}
+              state={state}
+              isLeft={isLeft}
+              choice={choiceFor(conversation, known ?? [], by)}
+              until={turn?.state === "ended" ? turn.resetAt : null}
+            />
+          ) : null}
           <Approvals conversation={conversation} round={`${state.facts.size} ${state.live.turn ?? ""}`} />
           <Composer
             conversation={conversation}
             isWorking={isWorking}
             leaf={leaf}
             isUntitled={opened !== null && opened.view.title === null}
-            isUnfinished={turn !== null && turn.state === "ended" && turn.outcome !== "completed"}
+            agents={known}
+            by={by}
+            seq={knownSeq(state)}
           />
         </div>
       </div>

@@ -2,7 +2,7 @@ import { type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ConversationView } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
-import { client } from "../../data/api-client.ts";
+import { client, connection } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";
 
 export interface OpenedConversation {
@@ -31,11 +31,13 @@ const TELLING: ReadonlySet<Entry["type"]> = new Set([
   "leaf",
 ]);
 
+const LOOK_MS = 3_000;
+
 async function load(conversation: string): Promise<void> {
   try {
     const view = await client.getConversation({ conversation });
     if (shown.value.conversation !== conversation) return;
-    shown.value = { conversation, opened: { view, isWorking: view.openTurn !== null }, error: null };
+    shown.value = { conversation, opened: { view, isWorking: view.openTurn?.left === false }, error: null };
   } catch (error) {
     if (shown.value.conversation === conversation) shown.value = { ...shown.value, error };
   }
@@ -55,6 +57,17 @@ export function useConversation(
     if (!isLoaded || after === undefined) return undefined;
     return live.watch(conversation, after, ({ type }) => TELLING.has(type) && void load(conversation));
   }, [conversation, isLoaded]);
+  // What was missed while nobody answered, and a turn whose carrier went without a word.
+  const isWorking = isLoaded && shown.value.opened?.isWorking === true;
+  const isLive = connection.value === "live";
+  useEffect(() => {
+    if (isLoaded && isLive) void load(conversation);
+  }, [conversation, isLive]);
+  useEffect(() => {
+    if (!isWorking) return undefined;
+    const timer = setInterval(() => void load(conversation), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [conversation, isWorking]);
   const { opened, error } = shown.value;
   return { opened: isLoaded ? opened : null, error, reload: () => void load(conversation) };
 }

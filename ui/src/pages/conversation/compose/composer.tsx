@@ -2,15 +2,15 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../../data/api-client.ts";
-import { useLoaded } from "../../../data/loaded.ts";
 import { onKey, useKeys } from "../../../frame/keys.ts";
-import { mayWrite } from "../../../frame/store-foot.tsx";
+import { health, mayWrite } from "../../../frame/store-foot.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { changeQuery } from "../../../router/location.ts";
 import { attempted, drafts, setDraft } from "../entry/acts.ts";
 import { follows } from "../thread/following.ts";
-import { chosenAgent, ModelChoice } from "./model-choice.tsx";
-import { TroubleMenu } from "./trouble-menu.tsx";
+import { TroubleMenu } from "../trouble/trouble-menu.tsx";
+import { agentFor, type Agents, type Carriers, choiceFor } from "./agent-choice.ts";
+import { ModelChoice } from "./model-choice.tsx";
 import { keepUnsent } from "./unsent-words.ts";
 
 interface ComposerProps {
@@ -20,8 +20,10 @@ interface ComposerProps {
   readonly leaf: string | null;
   /** It has no title yet: its first words become one. */
   readonly isUntitled: boolean;
-  /** The last turn was cut off, failed or is parked. */
-  readonly isUnfinished: boolean;
+  readonly agents: Agents | null;
+  readonly by: Carriers;
+  /** The last seq that is known of it. */
+  readonly seq: number;
 }
 
 const TITLE_CHARS_MAX = 72;
@@ -32,13 +34,13 @@ function titleOf(words: string): string {
 }
 
 async function send(
-  { conversation, isWorking, leaf, isUntitled }: ComposerProps,
+  { conversation, isWorking, leaf, isUntitled, agents, by }: ComposerProps,
   words: string,
 ): Promise<boolean> {
   if (isWorking) return (await attempted(() => client.steer({ conversation, content: words }))) !== null;
   if (leaf !== null && (await attempted(() => client.goTo({ conversation, entry: leaf }))) === null)
     return false;
-  const chosen = chosenAgent.value;
+  const chosen = choiceFor(conversation, agents ?? [], by);
   const begun = await attempted(() => client.send({ conversation, content: words, ...chosen }));
   if (begun === null) return false;
   keepUnsent(conversation, words, begun);
@@ -61,33 +63,23 @@ function Stop({ conversation }: { readonly conversation: string }): JSX.Element 
   );
 }
 
-function GoOn({ conversation }: { readonly conversation: string }): JSX.Element {
-  const act = (how: "continueTurn" | "retry"): void =>
-    void attempted(() => client[how]({ conversation, ...chosenAgent.value }));
-  return (
-    <>
-      <button class="btn" type="button" onClick={() => act("continueTurn")}>
-        <Icon name="runs" />
-        Continue
-      </button>
-      <button class="btn quiet" type="button" onClick={() => act("retry")}>
-        <Icon name="replay" />
-        <span class="wide">Send the prompt again</span>
-      </button>
-    </>
-  );
+/** Why nothing can be sent, and what would help; null where it can. */
+function barredWords(isClosed: boolean, hasAgent: boolean): string | null {
+  if (isClosed) return "What is open here may only be read: nothing can be sent here.";
+  if (hasAgent) return null;
+  return "This server has no agent: nothing can be sent here. “holdfast ui” brings a simulated one; with --agent NAME=COMMAND and --cwd, or with --model PROVIDER/NAME, it brings others.";
 }
 
 /** Where a person writes: a prompt, or words for the turn that runs. */
 export function Composer(props: ComposerProps): JSX.Element {
-  const { conversation, isWorking, leaf, isUnfinished } = props;
+  const { conversation, isWorking, leaf, agents, by, seq } = props;
   const words = drafts.value.get(conversation) ?? "";
   const input = useRef<HTMLTextAreaElement>(null);
-  const agents = useLoaded((signal) => client.listAgents({}, { signal }), []);
   const isClosed = !mayWrite.value;
-  const hasAgent = (agents.value?.agents.length ?? 0) > 0;
+  const agent = agentFor(conversation, agents ?? [], by);
+  const hasAgent = agents === null || agents.length > 0;
   const submit = (): void => {
-    if (words.trim() === "" || isClosed) return;
+    if (words.trim() === "" || isClosed || !hasAgent) return;
     follows.value = true;
     setDraft(conversation, "");
     void send(props, words).then((isSent) => isSent || setDraft(conversation, words));
@@ -98,13 +90,12 @@ export function Composer(props: ComposerProps): JSX.Element {
     input.current.style.height = "auto";
     input.current.style.height = `${Math.min(240, input.current.scrollHeight)}px`;
   }, [words]);
+  const barred = barredWords(isClosed && health.value !== null, hasAgent);
   const placeholder = isWorking
     ? "Steer this turn"
-    : hasAgent
-      ? leaf === null
-        ? "Write a prompt"
-        : "Write a prompt; it goes on from this branch"
-      : "This server has no agent; start it with one to write here";
+    : leaf === null
+      ? "Write a prompt"
+      : "Write a prompt; it goes on from this branch";
   return (
     <form
       class="composer"
@@ -114,6 +105,7 @@ export function Composer(props: ComposerProps): JSX.Element {
         submit();
       }}
     >
+      {barred === null ? null : <p class="barred">{barred}</p>}
       <label class="sr" for="prompt">
         Message to the agent
       </label>
@@ -121,7 +113,7 @@ export function Composer(props: ComposerProps): JSX.Element {
         id="prompt"
         ref={input}
         rows={1}
-        placeholder={placeholder}
+        placeholder={barred === null ? placeholder : ""}
         value={words}
         disabled={isClosed}
         onInput={(event) => setDraft(conversation, event.currentTarget.value)}
@@ -132,12 +124,13 @@ export function Composer(props: ComposerProps): JSX.Element {
         }}
       />
       <div class="composer-bar">
-        <ModelChoice agents={agents.value?.agents ?? []} />
+        <ModelChoice conversation={conversation} agents={agents ?? []} by={by} />
         <span class="grow" />
-        <TroubleMenu agents={agents.value?.agents ?? []} isWorking={isWorking} />
+        {agent === undefined || agent.troubles.length === 0 ? null : (
+          <TroubleMenu agent={agent} conversation={conversation} seq={seq} isWorking={isWorking} />
+        )}
         {isWorking ? <Stop conversation={conversation} /> : null}
-        {isUnfinished && !isWorking ? <GoOn conversation={conversation} /> : null}
-        <button class="btn primary" type="submit" disabled={isClosed || !hasAgent}>
+        <button class="btn primary" type="submit" disabled={isClosed || barred !== null}>
           <Icon name="steer" />
           {isWorking ? "Steer" : "Send"}
         </button>

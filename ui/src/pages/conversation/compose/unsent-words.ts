@@ -1,5 +1,5 @@
 import { live } from "../../../data/live-stream.ts";
-import { say } from "../../../frame/said.tsx";
+import { warn } from "../../../frame/said.tsx";
 import { drafts, setDraft } from "../entry/acts.ts";
 
 /** Words whose turn ended because its agent is parked, before anybody was asked, are on no branch: they wait in the composer again. */
@@ -15,7 +15,7 @@ export function keepUnsent(
     stop();
     if (isAsked || entry.parked === undefined) return;
     setDraft(conversation, [words, drafts.value.get(conversation) ?? ""].filter(Boolean).join("\n"));
-    say(
+    warn(
       "Not sent: its agent is not free yet. Your words wait here; Continue goes on with the prompt before.",
     );
   });

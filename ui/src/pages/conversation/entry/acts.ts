@@ -2,7 +2,7 @@ import { type Signal, signal } from "@preact/signals";
 import { ApiError } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import { client } from "../../../data/api-client.ts";
-import { say } from "../../../frame/said.tsx";
+import { say, warn } from "../../../frame/said.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
 import { changeQuery, navigate } from "../../../router/location.ts";
 import { wordsOf } from "../../../text/message-words.ts";
@@ -19,7 +19,7 @@ export async function attempted<T>(act: () => Promise<T>): Promise<T | null> {
   try {
     return await act();
   } catch (error) {
-    say(
+    warn(
       error instanceof ApiError
         ? `${error.message}. ${error.next}`
         : "The server did not answer. Nothing is lost.",

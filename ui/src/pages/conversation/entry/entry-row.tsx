@@ -80,7 +80,9 @@ function MessageHead({
   const usage = message.role === "assistant" ? message.usage : undefined;
   const who =
     message.role === "user"
-      ? "You"
+      ? message.internal === true
+        ? "Holdfast, by itself"
+        : "You"
       : safeLine(message.role === "assistant" ? (message.model ?? "Agent") : "Tool");
   return (
     <div class="msg-head">

@@ -9,6 +9,7 @@ import { Clock, momentText } from "../../../parts/shown-time.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
 import type { Links } from "../thread/thread-state.ts";
 import type { Ribbon } from "../thread/turn-facts.ts";
+import { reasonWords, ribbonWords } from "./ribbon-words.ts";
 
 interface FrameProps {
   readonly kind: "roll" | "fold" | "park";
@@ -20,6 +21,12 @@ interface FrameProps {
   readonly isSent?: boolean;
   readonly children: ComponentChildren;
 }
+
+const PARK_ICONS: { readonly [K in Exclude<Ribbon["kind"], "rollover">]: IconName } = {
+  again: "replay",
+  parked: "pause",
+  broken: "warn",
+};
 
 function tone(place: number | null | undefined): "odd" | "even" | undefined {
   return place == null ? undefined : carrierTone(place);
@@ -82,7 +89,12 @@ export function RibbonRow({
             {from === null ? null : <span>→</span>}
             {to === -1 ? null : <Carrier place={to} />}
             <span class="why">{safeLine(ribbon.reason).replaceAll("_", " ")}</span>
-            {ribbon.words === null ? null : <span class="faint">“{safeLine(ribbon.words)}”</span>}
+            {reasonWords(ribbon.reason) === null ? null : (
+              <span class="faint">{reasonWords(ribbon.reason)}</span>
+            )}
+            {ribbon.words === null || ribbon.words === ribbon.reason ? null : (
+              <span class="faint">“{safeLine(ribbon.words)}”</span>
+            )}
             <span class="when">
               <Clock time={ribbon.time} />
             </span>
@@ -96,19 +108,12 @@ export function RibbonRow({
       </RibbonFrame>
     );
   }
-  const words =
-    ribbon.kind === "parked"
-      ? `Parked until its agent is free again (${momentText(ribbon.until)}). The prompt was kept.`
-      : `The turn ${ribbon.outcome === "failed" ? "failed" : "was interrupted"}${ribbon.class === null ? "" : `: ${safeLine(ribbon.class).replaceAll("_", " ")}`}. What came of it is kept.`;
   return (
-    <RibbonFrame
-      kind="park"
-      seq={ribbon.seq}
-      icon={ribbon.kind === "parked" ? "pause" : "warn"}
-      to={carrier}
-      isSent={isSent}
-    >
-      <span>{words}</span>
+    <RibbonFrame kind="park" seq={ribbon.seq} icon={PARK_ICONS[ribbon.kind]} to={carrier} isSent={isSent}>
+      <span>
+        {ribbonWords(ribbon)}
+        {ribbon.kind === "parked" ? <> Free again at {momentText(ribbon.until)}.</> : null}
+      </span>
       <span class="line" />
       <span class="when">
         <Clock time={ribbon.time} />

@@ -12,8 +12,10 @@ function Writing({
   live,
   conversation,
   place,
+  isLeft,
 }: {
   readonly live: LiveTurn;
+  readonly isLeft: boolean;
   readonly conversation: string;
   readonly place: number | null;
 }): JSX.Element {
@@ -25,19 +27,23 @@ function Writing({
         <span class="node" />
       </span>
       <div class="body">
-        <article class="msg" aria-label="Being written" aria-busy="true">
+        <article class="msg" aria-label={isLeft ? "Broke off" : "Being written"} aria-busy={!isLeft}>
           <div class="msg-head">
             <span class="who">Agent</span>
-            <span class="tag ok">
-              {words === "" ? (waiting === null ? "working" : "waiting") : "writing"}
-            </span>
+            {isLeft ? (
+              <span class="tag unknown">broke off</span>
+            ) : (
+              <span class="tag ok">
+                {words === "" ? (waiting === null ? "working" : "waiting") : "writing"}
+              </span>
+            )}
           </div>
           {thinking === "" || words !== "" ? null : (
             <p class="plain thoughts">{safeText(thinking.slice(-2_000))}</p>
           )}
           {words === "" ? null : <Words text={words} />}
           {waiting === null ? null : <p class="muted">{safeText(waiting)}</p>}
-          <span class="caret" />
+          {isLeft ? null : <span class="caret" />}
         </article>
         {calls.map(({ call, name, input, state }) => (
           <ToolCard
@@ -62,9 +68,11 @@ function Writing({
 export function TailRow({
   state,
   conversation,
+  isLeft,
 }: {
   readonly state: ThreadState;
   readonly conversation: string;
+  readonly isLeft: boolean;
 }): JSX.Element {
   const { branch, live, links } = state;
   const last = branch?.nodes.get(branch.length - 1);
@@ -89,6 +97,7 @@ export function TailRow({
       ) : (
         <Writing
           live={live}
+          isLeft={isLeft}
           conversation={conversation}
           place={links.length === 0 ? null : links.length - 1}
         />

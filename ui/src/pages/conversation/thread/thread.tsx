@@ -18,6 +18,8 @@ export interface ThreadProps {
   readonly conversation: string;
   readonly at: string | null;
   readonly view: "normal" | "focused" | "raw";
+  /** Whoever carried the open turn is gone. */
+  readonly isLeft: boolean;
 }
 
 const ESTIMATE_PX = 84;
@@ -68,20 +70,25 @@ export function Thread(props: ThreadProps): JSX.Element {
   const { branch } = state;
   const length = branch?.length ?? 0;
   const [list, setList] = useState<WindowList | null>(null);
-  const [doing, setDoing] = useState<Doing>(null);
+  // With the entry it is done at: another one that is selected has nothing to do with it.
+  const [doing, setDoing] = useState<{ readonly at: string; readonly what: Doing } | null>(null);
   const place = at === null || branch === null ? null : placeOf(branch, at);
   const selected = place === null ? null : rowAt(state, place);
   useFollowing(at !== null);
   useScrollTo(list, place, at);
-  useThreadKeys({ conversation, state, selected, setDoing });
-  useEffect(() => setDoing(null), [at]);
+  useThreadKeys({
+    conversation,
+    state,
+    selected,
+    setDoing: (what) => setDoing(at === null ? null : { at, what }),
+  });
   useEffect(() => (at === null || place === null ? undefined : focusEntry(at)), [at, place === null]);
   useLayoutEffect(() => {
     if (follows.value) scrollToEnd();
   });
   const arrived = useArrived(length);
   const render = (index: number): JSX.Element => {
-    if (index === length) return <TailRow state={state} conversation={conversation} />;
+    if (index === length) return <TailRow state={state} conversation={conversation} isLeft={props.isLeft} />;
     const row = rowAt(state, index);
     if (row === null) return <div class="entry ghost-entry" />;
     const isSelected = row.entry.id === at;
@@ -93,10 +100,10 @@ export function Thread(props: ThreadProps): JSX.Element {
         siblings={state.siblings}
         view={view}
         isSelected={isSelected}
-        doing={isSelected ? doing : null}
-        setDoing={(next) => {
+        doing={isSelected && doing?.at === row.entry.id ? doing.what : null}
+        setDoing={(what) => {
           changeQuery({ at: row.entry.id });
-          requestAnimationFrame(() => setDoing(next));
+          setDoing({ at: row.entry.id, what });
         }}
         verify={() => setDraft(conversation, VERIFY)}
       />

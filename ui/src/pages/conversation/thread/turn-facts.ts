@@ -24,6 +24,14 @@ export type Ribbon =
       readonly words: string | null;
       readonly attempt: EntryOf<"attempt"> | null;
     }
+  | {
+      /** The same session was asked once more, before anything had come of it. */
+      readonly kind: "again";
+      readonly seq: number;
+      readonly time: string;
+      /** The process that was asked before is gone, and another one took its place. */
+      readonly isRestarted: boolean;
+    }
   | { readonly kind: "parked"; readonly seq: number; readonly time: string; readonly until: string }
   | {
       readonly kind: "broken";
@@ -52,6 +60,13 @@ export function factsOnBranch(
   });
 }
 
+/** The attempt in front of one, where the same session was asked in the same turn. */
+function askedBefore(facts: readonly Entry[], now: EntryOf<"attempt">): EntryOf<"attempt"> | null {
+  const before = facts.findLast((one) => one.type === "attempt");
+  if (before?.type !== "attempt" || now.upstream === undefined) return null;
+  return before.turn === now.turn && before.upstream === now.upstream ? before : null;
+}
+
 /** What is to be seen of facts that lie between two nodes. The first session of all is no rollover. */
 export function ribbonsOf(facts: readonly Entry[], firstLinkSeq: number): readonly Ribbon[] {
   const ribbons: Ribbon[] = [];
@@ -69,6 +84,10 @@ export function ribbonsOf(facts: readonly Entry[], firstLinkSeq: number): readon
         words: ended?.type === "upstream_end" ? ended.reason : null,
         attempt: attempt?.type === "attempt" ? attempt : null,
       });
+    } else if (fact.type === "attempt") {
+      const before = askedBefore(facts.slice(0, at), fact);
+      if (before !== null)
+        ribbons.push({ kind: "again", seq, time, isRestarted: before.process !== fact.process });
     } else if (fact.type === "turn_end" && fact.resetAt !== undefined)
       ribbons.push({ kind: "parked", seq, time, until: fact.resetAt });
     else if (fact.type === "turn_end" && fact.outcome !== "completed")

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { client } from "../../../data/api-client.ts";
 import { onKey, useKeys } from "../../../frame/keys.ts";
 import { mayWrite } from "../../../frame/store-foot.tsx";
-import { say } from "../../../frame/said.tsx";
+import { warn } from "../../../frame/said.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
 import { navigate } from "../../../router/location.ts";
@@ -13,7 +13,7 @@ async function begin(): Promise<void> {
     const { conversation } = await client.createConversation({});
     navigate(conversationAddress(conversation));
   } catch (error) {
-    say(error instanceof Error ? error.message : "It could not be made");
+    warn(error instanceof Error ? error.message : "It could not be made");
   }
 }
 
