@@ -10,10 +10,10 @@ import { play } from "./story.ts";
 const PLAN = { seed: 2_011, people: 3, prompts: 12, probability: 0.02 };
 
 test.each([
-  ["memory", 20], // the long run has 300
-  ["jsonl", 20],
-  ["sqlite", 8],
-  ["jsonl-disk", 4],
+  ["memory", 21], // the long run has 300
+  ["jsonl", 21],
+  ["sqlite", 9],
+  ["jsonl-disk", 3],
 ] as const)(
   "conversations in %s with everything going wrong break no rule (%i)",
   async (store, conversations) => {
