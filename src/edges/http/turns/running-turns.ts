@@ -102,17 +102,21 @@ export class RunningTurns {
     if (first === undefined)
       throw new Refusal("no_agent", "This server has no agent that could carry a turn");
     const name = agent ?? first;
-    const source = Object.hasOwn(this.#sources, name) ? this.#sources[name] : undefined;
-    if (source === undefined)
-      throw new LogError("invalid_request", `There is no agent ${name}; there is ${this.names.join(", ")}`, {
-        agent: name,
-      });
+    const source = this.#known(name);
     const { models = [] } = source;
     if (model !== undefined && !models.includes(model))
       throw new LogError("invalid_request", `The model ${model} may not be chosen here`, {
         models: [...models],
       });
     return { name, source };
+  }
+
+  #known(name: string): AgentSource {
+    const source = Object.hasOwn(this.#sources, name) ? this.#sources[name] : undefined;
+    if (source !== undefined) return source;
+    throw new LogError("invalid_request", `There is no agent ${name}; there is ${this.names.join(", ")}`, {
+      agent: name,
+    });
   }
 
   /** Lets the agent of this space run into trouble, once under a key. */
@@ -136,6 +140,7 @@ export class RunningTurns {
 
   /** What waits to befall the agent of this space; one that was never asked for has nothing before it. */
   async waitingTroubles(holdfast: Holdfast, name: string): Promise<readonly WaitingTrouble[]> {
+    this.#known(name);
     return (await this.#opened(holdfast, name)).flatMap((agent) => agent.waitingTroubles?.() ?? []);
   }
 
@@ -143,6 +148,7 @@ export class RunningTurns {
     holdfast: Holdfast,
     { agent: name, kind }: { readonly agent: string; readonly kind?: string | undefined },
   ): Promise<readonly WaitingTrouble[]> {
+    this.#known(name);
     return (await this.#opened(holdfast, name)).flatMap((agent) => agent.callOff?.(kind) ?? []);
   }
 
