@@ -33,7 +33,7 @@ import {
 } from "./shared-schemas.ts";
 
 /** `unclean`: a turn failed or never ended, or the log is damaged. `limited`: it ran into a limit of whoever carried it. */
-export const LIST_STATUSES = ["working", "waiting", "unclean", "limited"] as const;
+const LIST_STATUSES = ["working", "waiting", "unclean", "limited"] as const;
 export type ListStatus = (typeof LIST_STATUSES)[number];
 
 /** A conversation of a list, with how it stands. */

@@ -26,7 +26,7 @@ export interface ThreadActs {
 type Wanted = "message" | "prompt" | "any";
 
 /** The next place in a direction that is wanted; null: there is none, or it is not known yet. */
-export function nextPlace(state: ThreadState, from: number, step: 1 | -1, wanted: Wanted): string | null {
+function nextPlace(state: ThreadState, from: number, step: 1 | -1, wanted: Wanted): string | null {
   const length = state.branch?.length ?? 0;
   for (let at = from + step; at >= 0 && at < length; at += step) {
     const entry = state.branch?.nodes.get(at);

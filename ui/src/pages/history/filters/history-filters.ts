@@ -4,7 +4,7 @@ import type { AgentSession } from "../history-rows.ts";
 type ListQuery = InputOf<Api["listConversations"]>;
 
 /** How a conversation stands; `agent_only`: it is none yet, and lies in the folder of an agent. */
-export const STATUSES = ["working", "waiting", "unclean", "limited", "agent_only"] as const;
+const STATUSES = ["working", "waiting", "unclean", "limited", "agent_only"] as const;
 export type StatusFilter = (typeof STATUSES)[number];
 
 /** What the history is narrowed to, as the address has it. */

@@ -3,7 +3,7 @@ import type { Api, InputOf } from "#edges/http/client/index";
 type TranscriptQuery = InputOf<Api["exportTranscript"]>;
 /** What people may not want to read. */
 export type LeftOut = NonNullable<TranscriptQuery["leaveOut"]>[number];
-export const LEFT_OUT: readonly LeftOut[] = ["thinking", "tools", "seeds"];
+const LEFT_OUT: readonly LeftOut[] = ["thinking", "tools", "seeds"];
 
 export const FORMATS = ["html", "markdown", "json", "bundle"] as const;
 export type ExportFormat = (typeof FORMATS)[number];

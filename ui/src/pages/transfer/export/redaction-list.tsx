@@ -7,7 +7,7 @@ import { conversationAddress } from "../../../router/addresses.ts";
 import type { ExportReview, Redaction } from "./export-review.ts";
 
 const ROW_PX = 64;
-export const KEPT_MAX = 200; // the server takes no more in one request
+const KEPT_MAX = 200; // the server takes no more in one request
 
 function Around({ redaction }: { readonly redaction: Redaction }): JSX.Element {
   const { before, after, kind, kept, preview } = redaction;
