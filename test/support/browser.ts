@@ -2,10 +2,17 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import { HttpHandler, type HttpOptions, knownNames, listen, type Listening } from "#edges/http/index";
+import {
+  HttpHandler,
+  type HttpOptions,
+  type KeptAccess,
+  knownNames,
+  listen,
+  type Listening,
+} from "#edges/http/index";
 import { openHoldfast } from "#open";
 import { UI_FOLDER } from "./build-ui.ts";
 import { sharedBrowser } from "./chromium.ts";
@@ -29,6 +36,11 @@ export interface Ui extends AsyncDisposable {
   open(options?: PageOptions): Promise<Page>;
   /** Each open page holds a connection, and a browser gives a server six: for what comes after a test. */
   closePages(): Promise<void>;
+  /** The server goes away, and comes back at the same place: it knows the browsers that it knew. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Lets a browser in that is not known any more, as another tab of it would. */
+  signIn(context: BrowserContext): Promise<void>;
 }
 
 const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
@@ -39,17 +51,27 @@ const GRANT = { token: "browser", space: "default" } as const;
 export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
   const holdfast = options.holdfast ?? (await openHoldfast({ store: "memory:" }));
   const problems: string[] = [];
-  const listening = await listen(
-    (port) =>
-      new HttpHandler({
-        holdfast,
-        names: knownNames({ port }),
-        cookie: { name: `holdfast_${port}`, secure: false },
-        ui: UI_FOLDER,
-        onError: (error) => void problems.push(`server: ${String(error)}`),
-        ...options,
-      }),
-  );
+  let known: KeptAccess | null = null;
+  const keep = (access: KeptAccess): void => void (known = structuredClone(access));
+  const begin = (at?: number): Promise<Listening> =>
+    listen(
+      (port) =>
+        new HttpHandler({
+          holdfast,
+          names: knownNames({ port }),
+          cookie: { name: `holdfast_${port}`, secure: false },
+          keptAccess: { known, keep },
+          ui: UI_FOLDER,
+          onError: (error) => void problems.push(`server: ${String(error)}`),
+          ...options,
+        }),
+      at === undefined ? {} : { port: at },
+    );
+  let listening = await begin();
+  const stop = async (): Promise<void> => {
+    await listening.handler.drain();
+    await listening.close();
+  };
   const browser = await sharedBrowser();
   const pages: Page[] = [];
   const closePages = async (): Promise<void> => {
@@ -60,10 +82,17 @@ export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
     url: listening.url,
     open: (asked = {}) => openPage({ browser, listening, problems, pages }, asked),
     closePages,
+    stop,
+    start: async () => void (listening = await begin(listening.port)),
+    signIn: async (context) => {
+      const grant = { ...GRANT, rights: "admin" } as const;
+      const page = await context.newPage();
+      await page.goto(`${listening.url}/launch?code=${listening.handler.launchCode(grant)}`);
+      await page.close();
+    },
     [Symbol.asyncDispose]: async () => {
       await closePages();
-      await listening.handler.drain();
-      await listening.close();
+      await stop();
       await holdfast.close();
       expect(problems).toEqual([]);
     },

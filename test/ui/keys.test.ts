@@ -30,7 +30,7 @@ test("letters alone can be switched off, and keys are told by what is printed on
     expect.arrayContaining(["mod+k", "alt+ArrowUp", "Escape"]),
   );
   expect(["g l", "?", "J"].every(isSingle)).toBe(true);
-  expect(["mod+k", "alt+ArrowUp", "Escape", "g l"].map(keyWords)).toEqual(["Ctrl k", "Alt ↑", "Esc", "g l"]);
+  expect(["mod+k", "alt+ArrowUp", "Escape", "g l"].map(keyWords)).toEqual(["Ctrl K", "Alt ↑", "Esc", "g l"]);
   expect(ROWS.filter(({ does }) => does === "")).toEqual([]);
 });
 

@@ -8,7 +8,12 @@ import {
   withNode,
   withoutFar,
 } from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
-import { liveTurnAfter, NO_TURN } from "../../ui/src/pages/conversation/thread/live-turn.ts";
+import {
+  liveTurnAfter,
+  liveTurnHearing,
+  NO_TURN,
+  saidBy,
+} from "../../ui/src/pages/conversation/thread/live-turn.ts";
 import { factsOnBranch, ribbonsOf } from "../../ui/src/pages/conversation/thread/turn-facts.ts";
 import { whyNoFork } from "../../ui/src/pages/conversation/rules/fork-points.ts";
 import { idleText } from "../../ui/src/pages/conversation/rules/idle-gap.ts";
@@ -64,6 +69,39 @@ describe("a turn that runs", () => {
     expect(liveTurnAfter(told, entry(5, { type: "turn_end", turn: "t", outcome: "completed" }))).toEqual(
       NO_TURN,
     );
+  });
+  test("says words before the log has them, each once, and leaves to the log what it missed", () => {
+    const heard = (at: number, text: string): Parameters<typeof liveTurnHearing>[1] => ({
+      conversation: "c",
+      turn: "t",
+      kind: "text",
+      at,
+      text,
+    });
+    let now = liveTurnAfter(NO_TURN, entry(1, { type: "turn_start", turn: "t" }));
+    const said = (): string => saidBy(now).text;
+    now = [heard(0, "Hel"), heard(3, "lo ")].reduce(liveTurnHearing, now);
+    expect([said(), now.words]).toEqual(["Hello ", ""]);
+    now = liveTurnAfter(now, update(2, { type: "text", text: "Hello" }));
+    expect([said(), now.words]).toEqual(["Hello ", "Hello"]);
+    // Something was dropped in between.
+    now = liveTurnHearing(now, heard(9, "orld"));
+    expect(said()).toBe("Hello ");
+    now = liveTurnAfter(now, update(3, { type: "text", text: " wor" }));
+    expect(said()).toBe("Hello wor");
+    now = liveTurnHearing(now, heard(9, "ld"));
+    expect(said()).toBe("Hello world");
+    // The next answer is heard before the log has told of the message.
+    now = [heard(0, "And "), heard(4, "more"), heard(8, " of it")].reduce(liveTurnHearing, now);
+    expect(said()).toBe("Hello world");
+    now = liveTurnAfter(now, entry(4, { type: "message", message: {} }));
+    expect(said()).toBe("And more of it");
+    now = liveTurnHearing(now, { ...heard(0, "of another"), turn: "u" });
+    expect(said()).toBe("And more of it");
+    now = liveTurnAfter(now, entry(5, { type: "turn_end", turn: "t", outcome: "completed" }));
+    expect(said()).toBe("");
+    now = liveTurnAfter(now, entry(6, { type: "turn_start", turn: "u" }));
+    expect(said()).toBe("of another");
   });
   test("does not say what a session said that was given up", () => {
     const told = [

@@ -1,12 +1,17 @@
+import { effect } from "@preact/signals";
+import type { LiveWords } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
-import { client } from "./api-client.ts";
+import { client, connection } from "./api-client.ts";
 
 /** `cut`: more is there than was sent, and so long it is. */
 type Listener = (entry: Entry, cut: number | null) => void;
+/** Told of words before the log has them; some may be missing. */
+type WordsListener = (words: LiveWords) => void;
 
 interface Listening {
   readonly conversation: string;
   readonly tell: Listener;
+  readonly hear: WordsListener | null;
   /** The last entry it knows. */
   seen: number;
 }
@@ -24,15 +29,20 @@ export class LiveStream {
   readonly #listening = new Set<Listening>();
   #stop: AbortController | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isRefused = false;
 
   constructor() {
     // A browser gives a server six connections in all: tabs that nobody looks at leave theirs to the others, and catch up.
     document.addEventListener("visibilitychange", () => this.#restart());
+    // What was refused is asked for again once the server knows this browser.
+    effect(() => {
+      if (connection.value === "live" && this.#isRefused) this.#restart();
+    });
   }
 
   /** Tells every entry behind a seq, once and in order, until what is given back is called. */
-  watch(conversation: string, after: number, tell: Listener): () => void {
-    const one: Listening = { conversation, tell, seen: after };
+  watch(conversation: string, after: number, tell: Listener, hear: WordsListener | null = null): () => void {
+    const one: Listening = { conversation, tell, hear, seen: after };
     this.#listening.add(one);
     this.#restart();
     return () => {
@@ -52,15 +62,27 @@ export class LiveStream {
     const stop = new AbortController();
     this.#stop = stop;
     const watch = watched([...this.#listening]);
+    const words = [...this.#listening].some(({ hear }) => hear !== null);
+    const onRemark = (event: string, data: unknown): void => {
+      if (event === "words") this.#hear(data as LiveWords);
+    };
+    this.#isRefused = false;
     try {
-      const told = client.watch({ watch, textMax: TEXT_MAX }, { signal: stop.signal });
+      const asked = { watch, textMax: TEXT_MAX, ...(words ? { words } : {}) };
+      const told = client.watch(asked, { signal: stop.signal, onRemark });
       for await (const { conversation, entry, cut = null } of told) {
         if (stop.signal.aborted) return;
         this.#tell(conversation, entry, cut);
       }
     } catch {
       // One of them may be gone; what is shown stays, and the next change of pages watches anew.
+      this.#isRefused = !stop.signal.aborted && connection.value === "signed_out";
     }
+  }
+
+  #hear(words: LiveWords): void {
+    for (const { conversation, hear } of this.#listening)
+      if (conversation === words.conversation) hear?.(words);
   }
 
   #tell(conversation: string, entry: Entry, cut: number | null): void {

@@ -98,7 +98,7 @@ export function isSingle(keys: string): boolean {
 /** Words for a key, as it is printed on a keyboard. */
 export function keyWords(keys: string): string {
   return keys
-    .replaceAll("mod+", "Ctrl ")
+    .replace(/^mod\+(.)$/, (_, key: string) => `Ctrl ${key.toUpperCase()}`)
     .replaceAll("alt+", "Alt ")
     .replace("ArrowUp", "↑")
     .replace("ArrowDown", "↓")

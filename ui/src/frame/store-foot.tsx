@@ -20,11 +20,11 @@ async function ask(): Promise<void> {
   if (found !== null) health.value = found;
 }
 
-/** While nobody answers, somebody asks: what was being read stays on the page. */
+/** While nobody answers, or this browser is not known, somebody asks: what was being read stays on the page. */
 export function useHealth(): void {
   useEffect(() => void ask(), []);
   useEffect(() => {
-    if (connection.value !== "lost") return undefined;
+    if (connection.value === "live") return undefined;
     const timer = setInterval(() => void ask(), PROBE_MS);
     return () => clearInterval(timer);
   }, [connection.value]);

@@ -27,7 +27,11 @@ export async function* follow(
         tries = 0;
         if (event === "end" || event === "left") return;
         if (event === "stop") break;
-        if (id === null) continue; // a remark, which is not part of what is told
+        if (id === null) {
+          // A remark, which is not part of what is told.
+          options.onRemark?.(event, JSON.parse(data));
+          continue;
+        }
         last = id;
         yield readJson(data);
       }

@@ -2,6 +2,7 @@ export { createClient, type Client, type InputOf } from "./client.ts";
 export { ApiError } from "./api-error.ts";
 export type { CallOptions, ClientOptions } from "./transport.ts";
 export type { Api, OperationName } from "#edges/http/routes/api";
+export type { LiveWords } from "#edges/http/events/live-words";
 export type { BranchPage } from "#edges/http/branches/branch-api";
 export type { ConversationView } from "#edges/http/routes/conversation-api";
 export type { TreeNode } from "#edges/http/branches/tree-node";

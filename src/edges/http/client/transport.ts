@@ -25,6 +25,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Told the text of an answer that is JSON, as it came: numbers in it may be larger than a program's. */
   readonly onText?: (text: string) => void;
+  /** Told what a stream says beside what it tells, such as words that the log does not have yet. */
+  readonly onRemark?: (event: string, data: unknown) => void;
 }
 
 type Input = { readonly [name: string]: unknown };

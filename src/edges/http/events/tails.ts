@@ -5,6 +5,7 @@ import type { ConversationId } from "#log/ids";
 import { shortLine } from "#edges/http/branches/cut-strings";
 import { eventText } from "./event-stream.ts";
 import { isLeft, LeftWatch } from "./left-turns.ts";
+import { type LiveListeners, liveWords } from "./live-words.ts";
 import { merged } from "./merged.ts";
 
 /** The last words of a stream that could have gone on. */
@@ -36,15 +37,22 @@ export interface Watched {
   readonly after: number;
 }
 
+interface WatchAsked extends TailAsked {
+  /** How far each was told, by its place in the list. */
+  readonly known: ReadonlyMap<number, number>;
+  /** Where words are heard that the log does not have yet; null: they are not wanted. */
+  readonly listeners: LiveListeners | null;
+  /** Longer texts of entries are cut; null: none. */
+  readonly textMax: number | null;
+}
+
 /**
  * The same of several conversations. The id of an event says how far each of them has been told that has moved, by its place in
- * the list: `0=12;3=7`.
+ * the list: `0=12;3=7`. Words that are not in the log yet have none: they are told to whoever hears them, once.
  */
 export async function* watchTexts(
-  { holdfast, signal, stopped }: TailAsked,
+  { holdfast, signal, stopped, known, listeners, textMax }: WatchAsked,
   watched: readonly Watched[],
-  known: ReadonlyMap<number, number>,
-  textMax: number | null,
 ): AsyncGenerator<string> {
   const both = AbortSignal.any([signal, stopped]);
   const seen = new Map(known);
@@ -53,11 +61,22 @@ export async function* watchTexts(
     for await (const stored of holdfast.space.tail({ conversation, after: from, signal: both }))
       yield { at, conversation, stored };
   });
-  for await (const { at, conversation, stored } of merged<{
-    readonly at: number;
-    readonly conversation: ConversationId;
-    readonly stored: StoredEntry;
-  }>(tails, both)) {
+  const live =
+    listeners === null
+      ? []
+      : [
+          wordTexts(
+            listeners,
+            { space: holdfast.spaceId, conversations: watched.map((one) => one.conversation) },
+            both,
+          ),
+        ];
+  for await (const told of merged<TailedEntry | string>([...tails, ...live], both)) {
+    if (typeof told === "string") {
+      yield told;
+      continue;
+    }
+    const { at, conversation, stored } = told;
     seen.set(at, stored.seq);
     const id = [...seen].map(([place, seq]) => `${place}=${seq}`).join(";");
     const { line, cut } = shortLine(stored, textMax);
@@ -65,6 +84,16 @@ export async function* watchTexts(
     yield eventText("entry", `{"conversation":${JSON.stringify(conversation)},"entry":${line}${more}}`, id);
   }
   if (stopped.aborted) yield STOP;
+}
+
+interface TailedEntry {
+  readonly at: number;
+  readonly conversation: ConversationId;
+  readonly stored: StoredEntry;
+}
+
+async function* wordTexts(...asked: Parameters<typeof liveWords>): AsyncGenerator<string> {
+  for await (const words of liveWords(...asked)) yield eventText("words", JSON.stringify(words));
 }
 
 /** How far each was told, by the id of the last event; null: no event has such an id. */

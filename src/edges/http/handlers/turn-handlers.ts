@@ -119,8 +119,9 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
     if (known === null)
       throw new LogError("invalid_request", "Last-Event-ID is of another stream than this one");
     const { textMax = null } = query;
+    const listeners = query.words === true ? asked.server.turns.listeners : null;
     return stream(asked, (signal, stopped) =>
-      watchTexts({ holdfast, signal, stopped }, watched, known, textMax),
+      watchTexts({ holdfast, signal, stopped, known, listeners, textMax }, watched),
     );
   },
 };

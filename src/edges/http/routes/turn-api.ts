@@ -99,7 +99,11 @@ export interface TurnApi {
     readonly response: Entry;
   };
   watch: {
-    readonly query: { readonly watch: readonly string[]; readonly textMax?: number };
+    readonly query: {
+      readonly watch: readonly string[];
+      readonly textMax?: number;
+      readonly words?: boolean;
+    };
     /** `cut`: a text of the entry is longer than asked for; so long is the entry. */
     readonly response: { readonly conversation: string; readonly entry: Entry; readonly cut?: number };
   };
@@ -266,6 +270,11 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
       ),
       textMax: optional(
         count({ min: 1, about: "longer texts are cut to so many characters; none unless given" }),
+      ),
+      words: optional(
+        flag(
+          "also words of turns in this process, before the log has them: events `words` without an id, which may be missing",
+        ),
       ),
     }),
     response: open<TurnApi["watch"]["response"]>({ conversation: text(), entry, cut: optional(count()) }),

@@ -5,6 +5,7 @@ import type { Host, HostEvent } from "#turn/host";
 import { Refusal } from "#edges/http/guard/failures";
 import type { WaitingTrouble } from "#edges/http/routes/server-api";
 import { isLeft } from "#edges/http/events/left-turns";
+import { LiveListeners, TurnWords } from "#edges/http/events/live-words";
 import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
 import type { AgentSource, AgentSources, CarriedTurn, ServedAgent } from "./served-agent.ts";
 
@@ -57,6 +58,8 @@ export class RunningTurns {
   /** By space, agent and key: troubles are of this process, and so is what is known of them. */
   readonly #struck = new Map<string, Promise<{ readonly phase: string }>>();
   #resting: NodeJS.Timeout | undefined;
+  /** Who hears what is said here before the log has it. */
+  readonly listeners: LiveListeners = new LiveListeners();
 
   constructor(sources: AgentSources, cancels: CancelRequests, onError: (error: unknown) => void) {
     this.#sources = sources;
@@ -169,7 +172,10 @@ export class RunningTurns {
     await this.#cancels.follow((request) => this.#stop(request)).catch(this.#onError);
     const begun = Promise.withResolvers<BegunTurn>();
     const running: RunningTurn = { ...place, agent, turn: null, ended: Promise.resolve() };
+    const words = new TurnWords();
     const onEvent = (event: HostEvent): void => {
+      const said = words.heard(event, running.turn);
+      if (said !== null) this.listeners.tell(place.holdfast.spaceId, said);
       if (event.type !== "accepted" || running.turn !== null) return;
       running.turn = event.turn;
       begun.resolve({ turn: event.turn, prompt: event.prompt, repeated: null });

@@ -1,17 +1,24 @@
 import type { JSX } from "preact";
 import { safeLine } from "#transfer/shown/shown-text";
+import type { ContentBlock } from "#log/message";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Carrier } from "../../parts/marks/carrier.tsx";
 import { ChainList } from "../../parts/marks/chain-list.tsx";
 import { costText, countText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
-import { wordsOf } from "../../text/message-words.ts";
+import { isPromptOf, wordsOf } from "../../text/message-words.ts";
 import { Minimap } from "./minimap.tsx";
 import { placeOf } from "./thread/branch-nodes.ts";
 import { rowAt, type ThreadRow } from "./thread/thread-rows.ts";
 import type { ThreadState } from "./thread/thread-state.ts";
 
 const PROMPTS_SHOWN = 12;
+
+/** Its first words, or what it shows in their place. */
+function outlineWords(content: readonly ContentBlock[]): string {
+  const words = safeLine(wordsOf(content).slice(0, 120));
+  return words === "" ? `[${content.map(({ type }) => safeLine(type)).join(", ")}]` : words;
+}
 
 function Prompts({
   state,
@@ -24,7 +31,7 @@ function Prompts({
 }): JSX.Element | null {
   const prompts = [...(state.branch?.nodes ?? [])]
     .toSorted(([a], [b]) => a - b)
-    .flatMap(([, entry]) => (entry.type === "message" && entry.message.role === "user" ? [entry] : []))
+    .flatMap(([, entry]) => (entry.type === "message" && isPromptOf(entry.message) ? [entry] : []))
     .slice(-PROMPTS_SHOWN);
   if (prompts.length === 0) return null;
   return (
@@ -38,7 +45,7 @@ function Prompts({
               aria-current={id === at ? "true" : undefined}
             >
               <span class="n">{seq}</span>
-              <span class="cut">{safeLine(wordsOf(message.content).slice(0, 120))}</span>
+              <span class="cut">{outlineWords(message.content)}</span>
             </a>
           </li>
         ))}
@@ -60,7 +67,8 @@ function Selected({
   return (
     <section>
       <h2>
-        Entry {entry.seq} <CopyButton text={`${conversation}@${entry.id}`} what="address" />
+        <span class="nowrap">Entry {entry.seq}</span>{" "}
+        <CopyButton text={`${conversation}@${entry.id}`} what="address" />
       </h2>
       <dl class="kv">
         <dt>Type</dt>

@@ -43,6 +43,12 @@ async function load(conversation: string): Promise<void> {
   }
 }
 
+function noteWorking(conversation: string, isWorking: boolean): void {
+  const { opened } = shown.value;
+  if (shown.value.conversation === conversation && opened !== null)
+    shown.value = { ...shown.value, opened: { ...opened, isWorking } };
+}
+
 /** Asks for it, and again when something happens that its header shows. */
 export function useConversation(
   conversation: string,
@@ -55,7 +61,11 @@ export function useConversation(
   useEffect(() => {
     const after = shown.value.opened?.view.headSeq;
     if (!isLoaded || after === undefined) return undefined;
-    return live.watch(conversation, after, ({ type }) => TELLING.has(type) && void load(conversation));
+    return live.watch(conversation, after, ({ type }) => {
+      // Words that are written now steer a turn, or begin one: that is not left to the next answer of the server.
+      if (type === "turn_start" || type === "turn_end") noteWorking(conversation, type === "turn_start");
+      if (TELLING.has(type)) void load(conversation);
+    });
   }, [conversation, isLoaded]);
   // What was missed while nobody answered, and a turn whose carrier went without a word.
   const isWorking = isLoaded && shown.value.opened?.isWorking === true;

@@ -5,7 +5,7 @@ import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
 import { tokensText } from "../../../parts/numbers.ts";
 import { Clock } from "../../../parts/shown-time.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
-import { wordsOf } from "../../../text/message-words.ts";
+import { isPromptOf, wordsOf } from "../../../text/message-words.ts";
 import type { Siblings } from "../thread/siblings.ts";
 import type { ThreadRow } from "../thread/thread-rows.ts";
 import type { Links } from "../thread/thread-state.ts";
@@ -80,9 +80,9 @@ function MessageHead({
   const usage = message.role === "assistant" ? message.usage : undefined;
   const who =
     message.role === "user"
-      ? message.internal === true
-        ? "Holdfast, by itself"
-        : "You"
+      ? isPromptOf(message)
+        ? "You"
+        : "Holdfast, to the model"
       : safeLine(message.role === "assistant" ? (message.model ?? "Agent") : "Tool");
   return (
     <div class="msg-head">
@@ -122,7 +122,7 @@ function Message({
 }): JSX.Element {
   const { row, conversation, doing, setDoing, verify } = props;
   const { message } = entry;
-  const isPrompt = message.role === "user";
+  const isPrompt = isPromptOf(message);
   const close = (): void => setDoing(null);
   const form = { conversation, entry: entry.id, close };
   const isUnknown = row.calls.some(({ state }) => state === "unknown");

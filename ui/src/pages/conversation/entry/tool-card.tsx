@@ -32,6 +32,7 @@ const STATE_WORDS: Readonly<Record<ShownCall["state"], readonly [IconName, strin
   failed: ["x", "failed"],
   unknown: ["unknown", "outcome unknown"],
   running: ["runs", "running"],
+  asked: ["lock", "waits for you"],
   not_started: ["dash", "no result recorded"],
 };
 

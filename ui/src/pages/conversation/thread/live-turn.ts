@@ -1,3 +1,4 @@
+import type { LiveWords } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 
 /** A call of a tool that runs. */
@@ -8,6 +9,13 @@ interface LiveCall {
   readonly state: "started" | "done" | "failed";
 }
 
+interface Said {
+  readonly text: string;
+  readonly thinking: string;
+}
+
+const NOTHING: Said = { text: "", thinking: "" };
+
 /** What the turn that runs has said since the last message of it in the log. */
 export interface LiveTurn {
   readonly turn: string | null;
@@ -16,9 +24,49 @@ export interface LiveTurn {
   readonly calls: readonly LiveCall[];
   /** The agent waits by itself, and why. */
   readonly waiting: string | null;
+  /** How many characters of each the log has told. */
+  readonly logged: { readonly text: number; readonly thinking: number };
+  /** Heard, and not in the log yet: it follows on the words and thoughts. */
+  readonly heard: Said;
+  /** The same of what is said once the log has told of the message before it. */
+  readonly next: Said & { readonly turn: string | null };
 }
 
-export const NO_TURN: LiveTurn = { turn: null, words: "", thinking: "", calls: [], waiting: null };
+export const NO_TURN: LiveTurn = {
+  turn: null,
+  words: "",
+  thinking: "",
+  calls: [],
+  waiting: null,
+  logged: { text: 0, thinking: 0 },
+  heard: NOTHING,
+  next: { ...NOTHING, turn: null },
+};
+
+/** What is said by now, whether or not the log has it. */
+export function saidBy({ words, thinking, heard }: LiveTurn): Said {
+  return { text: words + heard.text, thinking: thinking + heard.thinking };
+}
+
+/**
+ * With words that are not in the log yet. They say where they stand: what does not follow on what is known is left to the log. Those that begin
+ * anew belong behind a message that the log has yet to tell of.
+ */
+export function liveTurnHearing(was: LiveTurn, { turn, kind, at, text }: LiveWords): LiveTurn {
+  const next = was.next.turn === turn ? was.next : { ...NOTHING, turn };
+  if (next[kind] !== "" && next[kind].length === at)
+    return { ...was, next: { ...next, [kind]: next[kind] + text } };
+  const [since, heard] = [was.logged[kind], was.heard[kind]];
+  if (turn === was.turn && since <= at && at <= since + heard.length)
+    return { ...was, waiting: null, heard: { ...was.heard, [kind]: heard.slice(0, at - since) + text } };
+  return at === 0 ? { ...was, next: { ...next, [kind]: text } } : was;
+}
+
+/** A turn whose agent is asked, or asked again: what was heard of that before counts now. */
+function begun({ next }: LiveTurn, turn: string): LiveTurn {
+  const heard = next.turn === turn ? { text: next.text, thinking: next.thinking } : NOTHING;
+  return { ...NO_TURN, turn, heard };
+}
 
 interface Event {
   readonly type?: unknown;
@@ -40,8 +88,16 @@ const withMore = (words: string, more: string): string => (words + more).slice(-
 
 function withEvent(was: LiveTurn, event: Event): LiveTurn {
   const text = textIn(event["text"]);
-  if (event.type === "text") return { ...was, words: withMore(was.words, text), waiting: null };
-  if (event.type === "thinking") return { ...was, thinking: withMore(was.thinking, text) };
+  const { heard, logged } = was;
+  if (event.type === "text" || event.type === "thinking") {
+    const kind = event.type;
+    const left = { ...heard, [kind]: heard[kind].slice(text.length) };
+    const counted = { ...logged, [kind]: logged[kind] + text.length };
+    const more = { heard: left, logged: counted };
+    return kind === "text"
+      ? { ...was, ...more, words: withMore(was.words, text), waiting: null }
+      : { ...was, ...more, thinking: withMore(was.thinking, text) };
+  }
   if (event.type === "waiting") return { ...was, waiting: text };
   if (event.type !== "tool") return was;
   const call: LiveCall = {
@@ -55,11 +111,11 @@ function withEvent(was: LiveTurn, event: Event): LiveTurn {
 
 /** With one more entry: what a message holds is no longer told apart from it. */
 export function liveTurnAfter(was: LiveTurn, entry: Entry): LiveTurn {
-  if (entry.type === "turn_start") return { ...NO_TURN, turn: entry.turn };
-  if (entry.type === "turn_end") return NO_TURN;
+  if (entry.type === "turn_start") return begun(was, entry.turn);
+  if (entry.type === "turn_end") return { ...NO_TURN, next: was.next };
   if (was.turn === null) return was;
-  if (entry.type === "message") return { ...NO_TURN, turn: was.turn };
-  if (entry.type === "attempt" || entry.type === "attempt_end") return { ...NO_TURN, turn: was.turn };
+  if (entry.type === "message" || entry.type === "attempt" || entry.type === "attempt_end")
+    return begun(was, was.turn);
   if (entry.type === "tool_intent") {
     const { call, name, input } = entry;
     const known = was.calls.some((one) => one.call === call);

@@ -4,7 +4,7 @@ import { carrierTone } from "../../../parts/marks/carrier.tsx";
 import { Words } from "../entry/message-body.tsx";
 import { RibbonRow } from "../entry/ribbon-row.tsx";
 import { ToolCard } from "../entry/tool-card.tsx";
-import type { LiveTurn } from "./live-turn.ts";
+import { type LiveTurn, saidBy } from "./live-turn.ts";
 import { ribbonsAfter } from "./thread-rows.ts";
 import type { ThreadState } from "./thread-state.ts";
 
@@ -19,7 +19,8 @@ function Writing({
   readonly conversation: string;
   readonly place: number | null;
 }): JSX.Element {
-  const { words, thinking, calls, waiting } = live;
+  const { calls, waiting } = live;
+  const { text: words, thinking } = saidBy(live);
   return (
     <div class="entry" data-up={place === null ? undefined : carrierTone(place)}>
       <span class="seq" />

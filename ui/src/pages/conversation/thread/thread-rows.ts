@@ -12,7 +12,7 @@ export interface ShownCall {
   readonly call: string;
   readonly name: string;
   readonly input: unknown;
-  readonly state: "done" | "failed" | "unknown" | "running" | "not_started";
+  readonly state: "done" | "failed" | "unknown" | "running" | "asked" | "not_started";
   readonly result: Entry | null;
   /** From its intent to its result; null where not both are known. */
   readonly tookMs: number | null;
@@ -88,11 +88,18 @@ function shownCalls(
     return [{ call: toolCallId, name, input: made?.input ?? null, state: done, result: entry, tookMs }];
   }
   const isRunning = state.live.turn !== null && place >= branch.length - 1;
-  const { intents } = derive(state, branch);
+  const { intents, asked } = derive(state, branch);
   return callsIn(entry)
     .filter(({ id }) => !isAnswered(branch, place, id))
     .map(({ id, name, input }) => {
-      const open = isRunning ? "running" : intents.has(id) ? "unknown" : "not_started";
+      const open =
+        asked.has(id) && isRunning
+          ? "asked"
+          : isRunning
+            ? "running"
+            : intents.has(id)
+              ? "unknown"
+              : "not_started";
       return { call: id, name, input, state: open, result: null, tookMs: null };
     });
 }
@@ -104,6 +111,21 @@ interface Derived {
   /** When each call was begun. */
   readonly intents: ReadonlyMap<string, string>;
   readonly ids: ReadonlySet<string>;
+  /** Calls that wait for a person. */
+  readonly asked: ReadonlySet<string>;
+}
+
+function askedCalls(facts: readonly Entry[]): ReadonlySet<string> {
+  const answered = new Set(
+    facts.flatMap((fact) => (fact.type === "permission_answer" ? [fact.request] : [])),
+  );
+  return new Set(
+    facts.flatMap((fact) =>
+      fact.type === "permission" && fact.call !== undefined && !answered.has(fact.request ?? "")
+        ? [fact.call]
+        : [],
+    ),
+  );
 }
 
 const derivedOf = new WeakMap<ThreadState, Derived>();
@@ -118,6 +140,7 @@ function derive(state: ThreadState, branch: BranchNodes): Derived {
     firstSent: firstSent(branch),
     firstLinkSeq: first?.seq ?? -1,
     intents: new Map(facts.flatMap((fact) => (fact.type === "tool_intent" ? [[fact.call, fact.time]] : []))),
+    asked: askedCalls(facts),
     ids: new Set([...branch.nodes.values()].map(({ id }) => id)),
   };
   derivedOf.set(state, made);

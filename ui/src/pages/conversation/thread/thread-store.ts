@@ -1,9 +1,10 @@
 import { type Signal, signal } from "@preact/signals";
+import type { LiveWords } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import { client } from "../../../data/api-client.ts";
 import { live, TEXT_MAX } from "../../../data/live-stream.ts";
 import { type BranchNodes, missingPages, nodesOf, withoutFar, withPage } from "./branch-nodes.ts";
-import { liveTurnAfter, NO_TURN } from "./live-turn.ts";
+import { liveTurnAfter, liveTurnHearing, NO_TURN } from "./live-turn.ts";
 import { readSiblings } from "./siblings.ts";
 import { afterEntry, NO_THREAD, type ThreadState, withCut, withFacts, withLabels } from "./thread-state.ts";
 import { FACT_TYPES } from "./turn-facts.ts";
@@ -12,6 +13,7 @@ const PAGE = 60;
 const FACTS_PAGE = 500;
 const TAIL_PAGES_MAX = 8;
 const LABELS_MAX = 500;
+const WORDS_MS = 40; // what is written is drawn so often, however fast it comes
 const STAMPS_AT_ONCE = 100;
 const KEPT_MAX = 4_000; // nodes; beyond it those far from the screen are let go of
 
@@ -31,6 +33,8 @@ export class ThreadStore {
   readonly #asked = new Set<number>();
   #unwatch: () => void = () => undefined;
   #isStale = false;
+  #heard: LiveWords[] = [];
+  #hearing: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
 
   constructor(wanted: ThreadWanted) {
@@ -40,6 +44,7 @@ export class ThreadStore {
 
   close(): void {
     this.#stop.abort();
+    clearTimeout(this.#hearing);
     this.#unwatch();
   }
 
@@ -79,7 +84,12 @@ export class ThreadStore {
       );
       const branch = nodesOf(page);
       this.#set((was) => ({ ...was, branch }));
-      this.#unwatch = live.watch(conversation, page.headSeq, (entry, cut) => this.#tell(entry, cut));
+      this.#unwatch = live.watch(
+        conversation,
+        page.headSeq,
+        (entry, cut) => this.#tell(entry, cut),
+        leaf === null ? (words) => this.#hear(words) : null,
+      );
       await Promise.all([this.#readFacts(branch, page.from, page.entries), this.#readTail(branch)]);
       await this.#readRest();
     } catch (error) {
@@ -190,7 +200,20 @@ export class ThreadStore {
     this.#set((was) => withFacts(was, page.entries));
   }
 
+  #hear(words: LiveWords): void {
+    this.#heard.push(words);
+    this.#hearing ??= setTimeout(() => this.#showHeard(), WORDS_MS);
+  }
+
+  #showHeard(): void {
+    clearTimeout(this.#hearing);
+    this.#hearing = undefined;
+    const heard = this.#heard.splice(0);
+    if (heard.length > 0) this.#set((was) => ({ ...was, live: heard.reduce(liveTurnHearing, was.live) }));
+  }
+
   #tell(entry: Entry, cut: number | null): void {
+    this.#showHeard(); // in the order in which it came
     const { state, stale } = afterEntry(this.state.value, entry, this.#wanted.leaf !== null);
     this.#set(() => (cut === null ? state : withCut(state, entry.id, cut)));
     if (stale) void this.#reread();
