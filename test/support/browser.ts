@@ -196,3 +196,11 @@ export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await page.screenshot({ path: join(folder, `${name}.png`) });
 }
+
+/** As a browser does with a tab that nobody looks at, or looks at again. */
+export async function setVisibility(page: Page, visibility: "hidden" | "visible"): Promise<void> {
+  await page.evaluate(
+    `Object.defineProperty(document, "visibilityState", { value: "${visibility}", configurable: true });
+     document.dispatchEvent(new Event("visibilitychange"));`,
+  );
+}

@@ -29,7 +29,7 @@ export async function* follow(
         if (event === "stop") break;
         if (id === null) {
           // A remark, which is not part of what is told.
-          options.onRemark?.(event, JSON.parse(data));
+          options.onRemark?.(event, readJson(data));
           continue;
         }
         last = id;
