@@ -191,7 +191,7 @@ test("keys do what their help says, not where somebody types, and can be switche
   await help.locator("kbd").first().waitFor();
   const told = await help.locator("kbd").allTextContents();
   const wanted = Object.values(KEY_TABLE).filter(
-    ({ where, keys }) => (where === "conversation" || where === "everywhere") && keys !== "x",
+    ({ where }) => where === "conversation" || where === "everywhere",
   );
   expect(new Set(told)).toEqual(new Set(wanted.map(({ keys }) => keyWords(keys))));
   await picture(page, "keys");
