@@ -143,10 +143,7 @@ test("images are shown; the views leave out what they say, and keys go through t
   await page.getByRole("button", { name: "Focused", pressed: true }).waitFor();
   expect(await page.locator(".card").count()).toBe(0);
   await page.keyboard.press("v");
-  await page
-    .getByRole("region", { name: /as JSON$/ })
-    .first()
-    .waitFor();
+  await page.getByText('"parentId":').first().waitFor();
   await page.keyboard.press("v");
   await page.locator(".card").first().waitFor();
   expect(page.url()).not.toContain("view=");

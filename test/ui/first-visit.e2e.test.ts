@@ -196,7 +196,7 @@ test("the tour is taken by keys, shows a session that is survived, and is offere
   await page.keyboard.type("tour of two");
   await page.getByRole("option", { name: /tour of two minutes/, selected: true }).waitFor();
   await page.keyboard.press("Enter");
-  await card.waitFor();
+  await card.getByRole("heading").and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Escape");
   await card.waitFor({ state: "detached" });
 });

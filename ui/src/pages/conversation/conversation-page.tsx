@@ -36,7 +36,7 @@ function useThread({ conversation, leaf, at }: ThreadWanted): ThreadStore | null
     setStore(made);
     return () => made.close();
   }, [conversation, leaf, origin]);
-  return store;
+  return store?.conversation === conversation ? store : null; // what another one holds is never shown as this one's
 }
 
 export function Page({ params }: PageProps): JSX.Element {

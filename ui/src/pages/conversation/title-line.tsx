@@ -11,7 +11,7 @@ function TitleField({
 }: {
   readonly typed: string;
   readonly change: (typed: string | null) => void;
-  readonly save: () => void;
+  readonly save: (typed: string) => void;
 }): JSX.Element {
   const field = useFocusedField<HTMLInputElement>();
   return (
@@ -21,12 +21,12 @@ function TitleField({
       value={typed}
       ref={field}
       onInput={(event) => change(event.currentTarget.value)}
-      onBlur={save}
+      onBlur={(event) => save(event.currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.key === "Enter") save();
-        if (event.key !== "Escape") return;
-        event.preventDefault();
-        change(null);
+        if (event.key !== "Enter" && event.key !== "Escape") return;
+        event.preventDefault(); // the button that comes in its place would be pressed by the same key
+        if (event.key === "Enter") save(event.currentTarget.value);
+        else change(null);
       }}
     />
   );
@@ -41,8 +41,8 @@ export function TitleLine({
   readonly title: string;
 }): JSX.Element {
   const [typed, setTyped] = useState<string | null>(null);
-  const save = (): void => {
-    const next = typed?.trim() ?? "";
+  const save = (given: string): void => {
+    const next = given.trim();
     setTyped(null);
     if (next !== "" && next !== title) void attempted(() => client.setTitle({ conversation, title: next }));
   };

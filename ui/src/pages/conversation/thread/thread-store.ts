@@ -42,6 +42,10 @@ export class ThreadStore {
     void this.#open();
   }
 
+  get conversation(): string {
+    return this.#wanted.conversation;
+  }
+
   close(): void {
     this.#stop.abort();
     clearTimeout(this.#hearing);
