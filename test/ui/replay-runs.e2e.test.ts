@@ -167,7 +167,7 @@ test("live tools are agreed to one by one, and every effect waits for a person",
 
 test("what cannot be replayed is said in the page; without a conversation one is offered", async () => {
   const page = await ui.open({ path: "/replay?conversation=nothing", expected: /404/ });
-  await page.getByRole("alert").waitFor();
+  await page.getByRole("alert").filter({ hasText: "no conversation" }).waitFor();
   await page.goto(`${ui.url}/replay`);
   await page
     .getByRole("link", { name: /Plan the party/ })

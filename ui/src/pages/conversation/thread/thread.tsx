@@ -102,8 +102,9 @@ export function Thread(props: ThreadProps): JSX.Element {
         isSelected={isSelected}
         doing={isSelected && doing?.at === row.entry.id ? doing.what : null}
         setDoing={(what) => {
-          changeQuery({ at: row.entry.id });
-          setDoing({ at: row.entry.id, what });
+          // What is over selects nothing: other words in its place have led away from it.
+          if (what !== null) changeQuery({ at: row.entry.id });
+          setDoing(what === null ? null : { at: row.entry.id, what });
         }}
         verify={() => setDraft(conversation, VERIFY)}
       />
