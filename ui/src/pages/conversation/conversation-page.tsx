@@ -27,15 +27,17 @@ function useThread({ conversation, leaf, at }: ThreadWanted): ThreadStore | null
   // An entry far from what is known is read around it.
   const isKnown =
     at === null || [...(store?.state.value.branch?.nodes.values() ?? [])].some(({ id }) => id === at);
-  const [origin, setOrigin] = useState(at);
+  const [origin, setOrigin] = useState({ conversation, at });
+  const around = origin.conversation === conversation ? origin.at : at; // no entry of another conversation
   useEffect(() => {
-    if (store !== null && store.state.value.branch !== null && !isKnown) setOrigin(at);
-  }, [at]);
+    if (origin.conversation !== conversation) setOrigin({ conversation, at });
+    else if (store !== null && store.state.value.branch !== null && !isKnown) setOrigin({ conversation, at });
+  }, [conversation, at]);
   useEffect(() => {
-    const made = new ThreadStore({ conversation, leaf, at: origin });
+    const made = new ThreadStore({ conversation, leaf, at: around });
     setStore(made);
     return () => made.close();
-  }, [conversation, leaf, origin]);
+  }, [conversation, leaf, around]);
   return store?.conversation === conversation ? store : null; // what another one holds is never shown as this one's
 }
 
