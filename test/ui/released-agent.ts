@@ -1,7 +1,6 @@
 /** An agent of our own loop that answers by what it is asked, and waits where the test says so. */
 import { Agent } from "#agent/agent";
 import { openModel } from "#agent/models/open-model";
-import { systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../agent/scripted-model.ts";
@@ -69,15 +68,6 @@ const scripted = (name: string): ScriptedModel =>
     name,
   );
 const post: Tool = { name: "post", description: "Posts a letter.", run: async () => "posted" };
-// Words are not gathered in the log by the clock: what is seen before a turn ends was heard live.
-const clock = {
-  ...systemClock,
-  nowMs: () => systemClock.nowMs(),
-  sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
-    ms < 1_000
-      ? new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }))
-      : systemClock.sleep(ms, signal ?? new AbortController().signal),
-};
 export const MODELS: readonly string[] = ["scripted/one", "scripted/two"];
 const named = new Map(MODELS.map((name) => [name, scripted(name.slice("scripted/".length))]));
 export const releasedAgent = (holdfast: Holdfast): Agent =>
@@ -87,5 +77,4 @@ export const releasedAgent = (holdfast: Holdfast): Agent =>
     tools: [post],
     instructions: false,
     permission: () => "ask",
-    clock,
   });
