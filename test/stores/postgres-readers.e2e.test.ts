@@ -17,8 +17,8 @@ afterAll(async () => {
   await rig?.[Symbol.asyncDispose]();
 });
 
-// The files below ask for the list when they are loaded.
-subjects.splice(
+// The files below ask for the list when they are loaded; other files of this process get theirs back.
+const withoutServer = subjects.splice(
   0,
   subjects.length,
   postgresNamed(() => rig),
@@ -32,3 +32,5 @@ await import("../conversation/keys.test.ts");
 await import("../conversation/acceptance.test.ts");
 await import("../agent/memory/memory.test.ts");
 await import("./runs.test.ts");
+
+subjects.splice(0, subjects.length, ...withoutServer);
