@@ -35,7 +35,8 @@ export async function* merged<T>(
     while (waiting.length > 0) {
       if (signal.aborted) return;
       yield waiting.shift() as T;
-      if (waiting.length < WAITING_MAX) producers.shift()?.();
+      // All of them: those that have nothing more to tell for now would let nobody on.
+      if (waiting.length < WAITING_MAX) for (const resume of producers.splice(0)) resume();
     }
     if (failed !== null) throw (failed as { readonly error: unknown }).error;
     if (open === 0 || signal.aborted) return;
