@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/marks/icon.tsx";
 
 interface DialogProps {
@@ -13,11 +13,12 @@ interface DialogProps {
 /** Something over the page; Escape, or a click beside it, closes it. */
 export function Dialog({ label, close, children, hasHead = true }: DialogProps): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    ref.current?.showModal();
+  useLayoutEffect(() => {
+    const [before, dialog] = [document.activeElement, ref.current];
+    dialog?.showModal();
     return () => {
-      if (before instanceof HTMLElement) before.focus();
+      // One that was closed has given the focus back, and somebody may have gone on since.
+      if (dialog?.open === true && before instanceof HTMLElement) before.focus();
     };
   }, []);
   return (

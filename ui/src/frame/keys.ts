@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { singleKeys } from "../data/preferences.ts";
 import { leaveField } from "../parts/kept-focus.ts";
 import { isSingle, KEY_TABLE, type KeyAct, type KeyRow } from "./key-table.ts";
@@ -59,9 +59,9 @@ export function listenForKeys(): void {
   });
 }
 
-/** Keys that count while a component is shown. */
+/** Keys that count while a component is shown: with what is drawn, not a moment after it. */
 export function useKeys(bindings: readonly KeyBinding[]): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     bound.add(bindings);
     return () => void bound.delete(bindings);
   });

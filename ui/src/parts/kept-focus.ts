@@ -1,5 +1,5 @@
 import type { RefObject } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 /** What had the focus last, and all within the page that it stood in, from the inside out. */
 interface Focused {
@@ -47,9 +47,12 @@ export function leaveField(): void {
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 
-/** For a field that is written in as soon as it is shown: browsers heed `autofocus` only where nothing has the focus. */
+/**
+ * For a field that is written in as soon as it is shown, where somebody looks already: browsers heed `autofocus` only where nothing
+ * has the focus, and scroll to the top for a field in a head that stays.
+ */
 export function useFocusedField<T extends HTMLInputElement | HTMLTextAreaElement>(): RefObject<T | null> {
   const ref = useRef<T>(null);
-  useEffect(() => ref.current?.focus(), []);
+  useLayoutEffect(() => ref.current?.focus({ preventScroll: true }), []);
   return ref;
 }

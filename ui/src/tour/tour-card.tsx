@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { onKey, useKeys } from "../frame/keys.ts";
 import { Icon } from "../parts/marks/icon.tsx";
 import { endTour, goInTour } from "./tour-state.ts";
@@ -55,7 +55,7 @@ export function TourCard(): JSX.Element | null {
   const now = tour.value;
   const at = now?.at ?? -1;
   // Whoever reads by ear is told the step; whoever pressed the button goes on from here.
-  useEffect(() => heading.current?.focus({ preventScroll: true }), [at]);
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [at]);
   useKeys([onKey("endTour", endTour)]);
   const step = now?.steps[at];
   if (now === null || step === undefined) return null;

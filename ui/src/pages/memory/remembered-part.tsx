@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { MemoryScopeView, MemoryView } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
@@ -83,7 +83,7 @@ function ScopeChoice({
 function SearchField({ words }: { readonly words: string }): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(words);
-  useEffect(() => setTyped(words), [words]);
+  useLayoutEffect(() => setTyped(words), [words]); // with what is drawn: what is typed next is not lost
   useEffect(() => {
     const timer = setTimeout(() => typed !== words && changeQuery({ q: typed }), TYPED_MS);
     return () => clearTimeout(timer);

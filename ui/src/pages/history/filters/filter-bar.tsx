@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 import type { Query } from "../../../router/addresses.ts";
@@ -75,7 +75,7 @@ function SeenFilters({ filters }: { readonly filters: HistoryFilters }): JSX.Ele
 function Words({ q }: { readonly q: string }): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(q);
-  useEffect(() => setTyped(q), [q]);
+  useLayoutEffect(() => setTyped(q), [q]); // with what is drawn: what is typed next is not lost
   useEffect(() => {
     const timer = setTimeout(() => typed !== q && changeQuery({ q: typed }), TYPED_MS);
     return () => clearTimeout(timer);
