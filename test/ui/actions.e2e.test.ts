@@ -53,17 +53,17 @@ test("a call waits for a person, who allows or denies it; what was thought is fo
   await picture(page, "conversation-approval");
   await asked.getByRole("button", { name: "Allow" }).click();
   await prose("It is posted.").waitFor();
-  expect(await prose("It is posted.").locator("strong").textContent()).toBe("posted");
+  await expect.poll(() => prose("It is posted.").locator("strong").textContent()).toBe("posted");
   await asked.waitFor({ state: "detached" });
   const thought = page.getByRole("button", { name: /^thought/ }).first();
   expect(await thought.getAttribute("aria-expanded")).toBe("false");
-  expect(await page.getByText("A letter is wanted.").count()).toBe(0);
+  await expect.poll(() => page.getByText("A letter is wanted.").count()).toBe(0);
   await thought.click();
   await page.getByText("A letter is wanted.").first().waitFor();
   await say("Post another");
   await asked.getByRole("button", { name: "Deny" }).click();
   await prose("Then not.").waitFor();
-  expect(await page.locator(".card .res", { hasText: "failed" }).count()).toBe(1);
+  await expect.poll(() => page.locator(".card .res", { hasText: "failed" }).count()).toBe(1);
   const answers = await log.facts(["permission_answer"]);
   expect(answers).toMatchObject([{ outcome: "allowed" }, { outcome: "denied" }]);
 });
@@ -78,7 +78,7 @@ test("words come while they are said; a turn that runs is steered, and the steer
   gate("work").resolve();
   await prose("As fast as I can").waitFor();
   await page.locator(".msg.user", { hasText: "Faster" }).waitFor();
-  expect(await prose("Working, word by word").count()).toBe(1);
+  await expect.poll(() => prose("Working, word by word").count()).toBe(1);
   await expect.poll(ended).toBe("completed");
 });
 
@@ -97,7 +97,7 @@ test("a turn is stopped, says so, and is gone on with; one that failed is sent a
   await page.getByRole("button", { name: "Send the prompt again" }).click();
   await prose("Answered").waitFor();
   await expect.poll(ended).toBe("completed");
-  expect(await page.locator(".msg.user", { hasText: "Fail" }).count()).toBe(1);
+  await expect.poll(() => page.locator(".msg.user", { hasText: "Fail" }).count()).toBe(1);
 });
 
 test("another model is chosen for the next prompt", async () => {
@@ -140,7 +140,7 @@ test("images are shown; the views leave out what they say, and keys go through t
   await page.locator("main").focus();
   await page.keyboard.press("v");
   await page.getByRole("button", { name: "Focused", pressed: true }).waitFor();
-  expect(await page.locator(".card").count()).toBe(0);
+  await expect.poll(() => page.locator(".card").count()).toBe(0);
   await page.keyboard.press("v");
   await page.getByText('"parentId":').first().waitFor();
   await page.keyboard.press("v");
@@ -206,7 +206,7 @@ test("keys do what their help says, not where somebody types, and can be switche
   await page.keyboard.press("Escape");
   await help.waitFor({ state: "detached" });
   await composer().pressSequentially("to v");
-  expect(await composer().inputValue()).toBe("to v");
+  await expect.poll(() => composer().inputValue()).toBe("to v");
   expect(new URL(page.url()).pathname + new URL(page.url()).searchParams.get("view")).toBe("/c/actsnull");
   await composer().fill("");
   await page.locator("main").focus();
@@ -260,12 +260,12 @@ test("a server that goes away takes nothing from the page, and words that were n
   const banner = page.locator(".banner", { hasText: "does not answer" });
   await banner.waitFor();
   await expect.poll(() => composer().inputValue()).toBe("Unsent words");
-  expect(await prose("Six").count()).toBe(shown);
+  await expect.poll(() => prose("Six").count()).toBe(shown);
   await log.append(tall("Meanwhile"));
   await ui.start();
   await prose("Meanwhile").waitFor();
   await banner.waitFor({ state: "detached" });
-  expect(await composer().inputValue()).toBe("Unsent words");
+  await expect.poll(() => composer().inputValue()).toBe("Unsent words");
   await composer().press("Enter");
   await page.locator(".msg.user", { hasText: "Unsent words" }).waitFor();
   await expect.poll(ended).toBe("completed");
@@ -293,5 +293,5 @@ test("a browser that is not known any more is told what to do, and goes on when 
   await ui.signIn(page.context());
   await prose("Unseen").waitFor();
   await banner.waitFor({ state: "detached" });
-  expect(await composer().inputValue()).toBe("Kept words");
+  await expect.poll(() => composer().inputValue()).toBe("Kept words");
 });

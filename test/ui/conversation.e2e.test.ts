@@ -35,7 +35,7 @@ test("a conversation shows its words, cards, ribbons and carriers, in both theme
 test("another way at the same prompt is one press away, and in the address", async () => {
   const page = await ui.open({ path: "/c/sample?at=u4" });
   await page.locator(".entry.is-selected .sib").waitFor();
-  expect(await page.locator(".entry.is-selected .sib .n").textContent()).toBe("2/2");
+  await expect.poll(() => page.locator(".entry.is-selected .sib .n").textContent()).toBe("2/2");
   await picture(page, "conversation-siblings");
   await page.keyboard.press("Alt+ArrowUp");
   await page.getByText("I could, but which guests?").first().waitFor();
@@ -83,7 +83,7 @@ test("what is written while its agent is parked is not sent, and waits where it 
   const conversation = await ui.holdfast.conversation(new URL(page.url()).pathname.slice("/c/".length));
   await expect.poll(() => conversation.facts(["turn_end"])).toHaveLength(2);
   await expect.poll(() => page.getByLabel("Message to the agent").inputValue()).toBe("recall cake");
-  expect(await page.locator(".msg.user").count()).toBe(1);
+  await expect.poll(() => page.locator(".msg.user").count()).toBe(1);
 });
 
 test("a prompt is edited on a branch of its own, and a fork goes its own way", async () => {
@@ -106,5 +106,5 @@ test("a prompt is edited on a branch of its own, and a fork goes its own way", a
   await page.locator(".msg.user").first().hover();
   await page.getByRole("button", { name: "Fork" }).first().click();
   await page.waitForURL((url) => url.pathname !== new URL(before).pathname);
-  expect(await page.getByLabel("Message to the agent").inputValue()).toContain("remember venue=");
+  await expect.poll(() => page.getByLabel("Message to the agent").inputValue()).toContain("remember venue=");
 });

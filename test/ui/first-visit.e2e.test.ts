@@ -74,7 +74,7 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await page.getByText("No conversations yet").waitFor();
   await button("New").click();
   await button("My name is Ada").click();
-  expect(await page.getByLabel("Message to the agent").inputValue()).toBe("My name is Ada");
+  await expect.poll(() => page.getByLabel("Message to the agent").inputValue()).toBe("My name is Ada");
   await picture(page, "first-visit-new");
   await send();
   await answers(/your name is Ada/).waitFor();
@@ -95,7 +95,7 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await ask();
   await stillKnows(2);
   await page.locator(".ribbon.park", { hasText: "started again" }).waitFor();
-  expect(await page.locator(".ribbon.roll").count()).toBe(0);
+  await expect.poll(() => page.locator(".ribbon.roll").count()).toBe(0);
 
   await strike(/Kill this server/);
   await page.locator(".trouble-note.over", { hasText: "was killed, and was back" }).waitFor();
@@ -120,7 +120,7 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await page.getByLabel("Other words in its place").fill("My name is Cleo");
   await button("Save as new branch and run").click();
   await answers(/your name is Cleo/).waitFor();
-  expect(await page.locator(".sib .n").first().textContent()).toBe("2/2");
+  await expect.poll(() => page.locator(".sib .n").first().textContent()).toBe("2/2");
 
   await page.getByRole("link", { name: "Tree", exact: true }).click();
   for (const words of ["My name is Cleo", "My name is Ada"]) {
@@ -186,10 +186,10 @@ test("the tour is taken by keys, shows a session that is survived, and is offere
   }
   expect(titles.join()).toMatch(/History.*Conversation.*Trouble.*Survived.*Fork.*Tree.*Palette/);
   await card.waitFor({ state: "detached" });
-  expect(await page.locator(".tree-row", { hasText: "My name is Bea" }).count()).toBe(1);
+  await expect.poll(() => page.locator(".tree-row", { hasText: "My name is Bea" }).count()).toBe(1);
   await page.goto(new URL("/", ui.link).href);
   await page.getByRole("link", { name: "A tour" }).first().waitFor();
-  expect(await button("Take the tour").count()).toBe(0);
+  await expect.poll(() => button("Take the tour").count()).toBe(0);
   // Again by the palette; Escape ends it.
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search or jump" }).waitFor();
@@ -215,7 +215,7 @@ test("without an agent nothing can be sent, and the page says so; of two, the on
   await both.getByRole("button", { name: "New" }).click();
   const choice = both.getByLabel("Agent and model");
   await choice.waitFor();
-  expect(await both.getByLabel("Trouble", { exact: true }).count()).toBe(0);
+  await expect.poll(() => both.getByLabel("Trouble", { exact: true }).count()).toBe(0);
   await choice.selectOption("simulated");
   await both.getByLabel("Trouble", { exact: true }).waitFor();
   await both.getByRole("button", { name: "My name is Ada" }).click();

@@ -50,7 +50,7 @@ test("the history shows one row for each conversation, in both themes and at a p
   for (const theme of ["light", "dark"] as const) {
     const page = await ui.open({ theme });
     await page.getByRole("link", { name: "A test fails" }).first().waitFor();
-    expect(await page.locator(".list-row.item").count()).toBe(12);
+    await expect.poll(() => page.locator(".list-row.item").count()).toBe(12);
     await page.locator(".list-row.item a", { hasText: "Plan the party" }).hover();
     await page.locator(".chain li").first().waitFor();
     await picture(page, `history-${theme}`);
@@ -67,7 +67,7 @@ test("filters and search are in the address, and hits lead to their entries", as
   await page.keyboard.type("needle");
   await page.waitForURL("**/?q=needle");
   await page.locator(".hit mark").first().waitFor();
-  expect(await page.locator(".hit").count()).toBe(2);
+  await expect.poll(() => page.locator(".hit").count()).toBe(2);
   await picture(page, "history-search");
   await page.reload();
   await page.locator(".hit").first().click();
@@ -121,7 +121,7 @@ test("badges and filters say how conversations stand; a session that only an age
   await only();
   await page.goto(`${ui.url}/?status=agent_only`);
   await page.getByText("1 session, not yet in the store").waitFor();
-  expect(await page.locator(".list-row.item").count()).toBe(1);
+  await expect.poll(() => page.locator(".list-row.item").count()).toBe(1);
   await page.getByRole("button", { name: /^Import Gate code/ }).click();
   await page.waitForURL(`**/c/claude%3A${SESSION}`);
   await page.getByText("Gate code <b>for</b> the orchard").first().waitFor();

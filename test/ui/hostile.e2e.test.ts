@@ -79,12 +79,12 @@ test("scripts, handlers, links, orders of terminals and what turns text are word
   expect(found).toEqual([]);
   await goTo(page, "/c/hostile?at=scripts");
   await page.locator(".prose a", { hasText: "a bank" }).waitFor();
-  expect(await page.locator(".host", { hasText: "evil.example" }).count()).toBeGreaterThan(0);
+  await expect.poll(() => page.locator(".host", { hasText: "evil.example" }).count()).toBeGreaterThan(0);
   const links = await page
     .locator(".prose a")
     .evaluateAll((all) => all.map((one) => one.getAttribute("href") ?? ""));
   expect(links.filter((href) => !/^https?:\/\/(?:evil|plain)\.example\//.test(href))).toEqual([]);
-  expect(await page.getByText("not loaded").count()).toBeGreaterThan(0);
+  await expect.poll(() => page.getByText("not loaded").count()).toBeGreaterThan(0);
 });
 
 test("a terminal's orders are not obeyed, its colours are; what turns or hides text is shown as a mark", async () => {
@@ -96,7 +96,7 @@ test("a terminal's orders are not obeyed, its colours are; what turns or hides t
   for (const words of ["link ", "visible", "<b>bold</b>"]) expect(shown).toContain(words);
   for (const order of ["owned", "b3duZWQ", "evil.example", "device", "overwritten", "\u001B"])
     expect(shown).not.toContain(order);
-  expect(await output.locator(".red").textContent()).toBe("red");
+  await expect.poll(() => output.locator(".red").textContent()).toBe("red");
   await goTo(page, "/c/hostile?at=unseen");
   await page.getByText("safe‹U+202E›txt.exe").first().waitFor();
 });

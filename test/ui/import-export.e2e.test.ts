@@ -84,12 +84,12 @@ test("a bundle that is dropped on the history is shown before it is imported; wh
   await page.waitForURL("**/import");
   const family = item(page, "family.jsonl");
   await family.getByText("Bundle, version").waitFor();
-  expect(await family.locator("tbody tr").count()).toBe(3);
-  expect(await family.locator(".tag").allTextContents()).toEqual(["new", "new", "new"]);
+  await expect.poll(() => family.locator("tbody tr").count()).toBe(3);
+  await expect.poll(() => family.locator(".tag").allTextContents()).toEqual(["new", "new", "new"]);
   await family.getByText("Import under fresh ids, beside").waitFor();
   await family.getByRole("checkbox").uncheck();
-  expect(await family.locator(".tag").allTextContents()).toEqual(["new", "conflict", "new"]);
-  expect(await page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
+  await expect.poll(() => family.locator(".tag").allTextContents()).toEqual(["new", "conflict", "new"]);
+  await expect.poll(() => page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
   expect(await ui.holdfast.listPage({}).then(({ conversations }) => conversations.length)).toBe(2);
   await expectAccessible(page);
   await picture(page, "import-conflict");
@@ -113,8 +113,8 @@ test("under its own ids it is imported once, and the second time it is here alre
   await choose(page, path);
   const second = item(page, "again.jsonl").nth(1);
   await second.getByText("it is here already").first().waitFor();
-  expect(await second.locator(".tag").allTextContents()).toEqual(["same", "same", "same"]);
-  expect(await page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
+  await expect.poll(() => second.locator(".tag").allTextContents()).toEqual(["same", "same", "same"]);
+  await expect.poll(() => page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
   expect((await (await ui.holdfast.conversation("root")).head()).title).toBe("Root");
 });
 
@@ -145,9 +145,9 @@ test("every hostile, torn, packed or strange file has one clear error of its own
   for (const [name, [, words]] of Object.entries(strange)) {
     const one = item(page, name.replaceAll("/", "_"));
     await one.getByRole("alert").waitFor();
-    expect(await one.getByRole("alert").count()).toBe(1);
-    expect(await one.getByRole("alert").textContent()).toContain(words);
-    expect(await one.getByRole("alert").textContent()).not.toMatch(/--[a-z]/);
+    await expect.poll(() => one.getByRole("alert").count()).toBe(1);
+    await expect.poll(() => one.getByRole("alert").textContent()).toContain(words);
+    await expect.poll(() => one.getByRole("alert").textContent()).not.toMatch(/--[a-z]/);
   }
   expect(await Array.fromAsync(ui.holdfast.listAll(), ({ conversation }) => conversation)).toEqual(before);
   await picture(page, "import-errors");
@@ -155,7 +155,7 @@ test("every hostile, torn, packed or strange file has one clear error of its own
   await half.getByRole("button", { name: "See what can be reached" }).click();
   await half.locator("tbody tr").first().waitFor();
   await half.getByRole("button", { name: /^Take/ }).click();
-  expect(await half.count()).toBe(0);
+  await expect.poll(() => half.count()).toBe(0);
 });
 
 test("each redaction is shown where it stands and can be kept; what was looked at is what is downloaded", async () => {
@@ -164,8 +164,8 @@ test("each redaction is shown where it stands and can be kept; what was looked a
   await page.waitForURL("**/export?conversation=leaky");
   const list = page.getByRole("list", { name: "Redactions" });
   await page.getByText("2 redactions").waitFor();
-  expect(await list.getByRole("listitem").count()).toBe(2);
-  expect(await list.textContent()).not.toContain(KEY);
+  await expect.poll(() => list.getByRole("listitem").count()).toBe(2);
+  await expect.poll(() => list.textContent()).not.toContain(KEY);
   await list.getByText("push with").waitFor();
   await page.getByText("Best effort").waitFor();
   await expectAccessible(page);

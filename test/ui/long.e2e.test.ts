@@ -24,7 +24,7 @@ afterAll(() => ui[Symbol.asyncDispose]());
 test("it opens at its end, and is scrolled through without filling the page or the heap", async () => {
   const page = await ui.open({ path: "/c/long" });
   await page.getByText(`Answer ${TURNS - 1}: done`).waitFor();
-  expect(await page.locator(".virtual-row").count()).toBeLessThan(60);
+  await expect.poll(() => page.locator(".virtual-row").count()).toBeLessThan(60);
   const heap = (): Promise<number> => page.evaluate<number>("performance.memory.usedJSHeapSize");
   for (const share of [0.9, 0.7, 0.5, 0.3, 0.1, 0]) {
     await page.mouse.wheel(0, -1);
@@ -32,7 +32,7 @@ test("it opens at its end, and is scrolled through without filling the page or t
     await page.locator(".thread .msg").nth(4).waitFor();
   }
   await page.getByText("Prompt 0", { exact: true }).waitFor();
-  expect(await page.locator(".virtual-row").count()).toBeLessThan(60);
+  await expect.poll(() => page.locator(".virtual-row").count()).toBeLessThan(60);
   expect(await heap()).toBeLessThan(80_000_000);
 });
 

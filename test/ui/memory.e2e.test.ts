@@ -77,8 +77,8 @@ test("what is remembered is added, found, edited against others' words, removed 
   await form.getByRole("button", { name: "Save" }).press("Enter");
   await form.getByText("Other words stand there by now").waitFor();
   await form.locator(".diff tr.a").waitFor();
-  expect(await form.locator(".diff tr.d .tx").allTextContents()).toEqual(["Their words"]);
-  expect(await form.locator(".diff tr.a .tx").allTextContents()).toEqual(["My words"]);
+  await expect.poll(() => form.locator(".diff tr.d .tx").allTextContents()).toEqual(["Their words"]);
+  await expect.poll(() => form.locator(".diff tr.a .tx").allTextContents()).toEqual(["My words"]);
   expect((await memory.list("user"))[0]?.content).toBe("Their words\nof two lines");
   await expectAccessible(page);
   await picture(page, "memory-conflict");
@@ -87,7 +87,7 @@ test("what is remembered is added, found, edited against others' words, removed 
   const changes = page.locator(".memory-changes li");
   await expect.poll(() => changes.count()).toBe(3);
   await changes.nth(0).locator("mark").nth(1).waitFor();
-  expect(await changes.nth(0).locator("mark").allTextContents()).toEqual(["Their", "My"]);
+  await expect.poll(() => changes.nth(0).locator("mark").allTextContents()).toEqual(["Their", "My"]);
   await expectAccessible(page);
   await picture(page, "memory-open");
 
@@ -134,7 +134,7 @@ test("each project has its own; a secret is refused with words; a key that is ta
   await page.locator(".memory-scope").selectOption({ label: PROJECT });
   await row(page, "Runner").click();
   await page.locator(".memory-words", { hasText: "npm test" }).waitFor();
-  expect(await page.locator(".memory-line").count()).toBe(1);
+  await expect.poll(() => page.locator(".memory-line").count()).toBe(1);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
   await picture(page, "memory-phone");
 });
@@ -144,9 +144,11 @@ test("whoever may only read is shown what is remembered and nothing that would b
   const page = await ui.open({ path: "/memory?key=read&edit=read", rights: "read" });
   await page.locator(".memory-words").waitFor();
   for (const name of [/Remember/, "Edit", "Remove", "Save"])
-    expect(await page.getByRole("button", { name, exact: typeof name === "string" }).count()).toBe(0);
+    await expect
+      .poll(() => page.getByRole("button", { name, exact: typeof name === "string" }).count())
+      .toBe(0);
   await page.keyboard.press("n");
-  expect(await page.getByRole("form").count()).toBe(0);
+  await expect.poll(() => page.getByRole("form").count()).toBe(0);
 });
 
 test("skills show their text harmlessly, where they come from and which conversations used them", async () => {
@@ -161,8 +163,8 @@ test("skills show their text harmlessly, where they come from and which conversa
   await page.waitForURL("**skill=changelog");
   const text = page.getByRole("region", { name: "Instructions of changelog" });
   await text.locator("strong", { hasText: "in the present tense" }).waitFor();
-  expect(await text.textContent()).toContain("<script>alert(1)</script>");
-  expect(await text.locator("img, script").count()).toBe(0);
+  await expect.poll(() => text.textContent()).toContain("<script>alert(1)</script>");
+  await expect.poll(() => text.locator("img, script").count()).toBe(0);
   expect(await text.locator("a").evaluateAll((all) => all.map((one) => one.getAttribute("href")))).toEqual([
     "https://example.org/p.png",
     "https://example.org/",

@@ -106,7 +106,7 @@ test("the log lists every record; one is opened by a press or by keys, and is in
   await page.getByLabel("Type").selectOption("compaction");
   await page.waitForURL("**/log?type=compaction");
   await page.getByText(/^1 record of/).waitFor();
-  expect(await page.locator(".rec-line").count()).toBe(1);
+  await expect.poll(() => page.locator(".rec-line").count()).toBe(1);
 });
 
 test("an entry that was inherited is opened in the log that it lies in", async () => {
@@ -123,7 +123,9 @@ test("what is copied is the text of the log to the letter, in the log, the conte
   const { seq } = await conversation.entry("call");
   await goTo(`/c/exact/log?seq=${seq}`);
   await page.locator(".rec-open pre", { hasText: "12345678901234567890" }).waitFor();
-  expect(await page.locator(".rec-open pre").textContent()).toContain(String.raw`"s": "a\u0041\/\\n"`);
+  await expect
+    .poll(() => page.locator(".rec-open pre").textContent())
+    .toContain(String.raw`"s": "a\u0041\/\\n"`);
   expect(await copy(/^Copy JSON/, ".rec-open")).toContain(`"input":${INPUT}`);
   await goTo("/c/exact/context?message=1");
   await page.locator(".exact pre", { hasText: "12345678901234567890" }).waitFor();
@@ -141,17 +143,17 @@ test("a long log has few rows on the page, its end is one key away, and it grows
   await page.keyboard.press("g");
   await page.keyboard.press("l");
   await page.locator(".rec-id", { hasText: `e${LONG - 1}` }).waitFor();
-  expect(await page.locator(".rec").count()).toBeLessThan(120);
+  await expect.poll(() => page.locator(".rec").count()).toBeLessThan(120);
   const long = await ui.holdfast.conversation("long");
   await long.append([{ ...user("And one more"), id: "more" }]);
   await page.getByText(`${(LONG + 3).toLocaleString("en-US")} records`).waitFor();
   await goTo("/c/long/log?seq=500");
   const raw = page.locator(".rec-open pre");
   await raw.waitFor();
-  expect(await raw.textContent()).toContain("<img src=x onerror=alert(1)> ‹U+202E›gnp.exe");
+  await expect.poll(() => raw.textContent()).toContain("<img src=x onerror=alert(1)> ‹U+202E›gnp.exe");
   await goTo("/c/long/context");
   await page.locator(".ctx-row .bar").first().waitFor();
-  expect(await page.locator(".ctx-row").count()).toBeLessThan(120);
+  await expect.poll(() => page.locator(".ctx-row").count()).toBeLessThan(120);
   await page.locator(".ctx-row .kind").nth(2).click();
   await page.locator(".exact", { hasText: /of 100\d/ }).waitFor();
 });
@@ -159,11 +161,11 @@ test("a long log has few rows on the page, its end is one key away, and it grows
 test("of a damaged log all that can be read is shown, record by record, and where it breaks off, told once", async () => {
   await goTo("/c/torn/log");
   await page.locator(".log-damage", { hasText: "is damaged at byte" }).waitFor();
-  expect(await page.locator(".rec-line").count()).toBe(4);
-  expect(await page.locator(".banner").count()).toBe(1);
+  await expect.poll(() => page.locator(".rec-line").count()).toBe(4);
+  await expect.poll(() => page.locator(".banner").count()).toBe(1);
   await page.locator(".rec-line").nth(2).press("Enter");
   await page.locator(".rec-open pre", { hasText: "one" }).waitFor();
-  expect(await page.locator(".banner").count()).toBe(1);
+  await expect.poll(() => page.locator(".banner").count()).toBe(1);
   await picture(page, "log-damaged");
   await goTo("/c/torn/context");
   await page.getByRole("alert").getByText("damaged at byte").waitFor();
@@ -198,7 +200,7 @@ test("the context shows what is sent at an entry, and in place what was folded a
   await page.waitForURL("**folded=1");
   const folded = page.locator(".ctx-row.in-place");
   await folded.first().waitFor();
-  expect(await folded.count()).toBe(4);
+  await expect.poll(() => folded.count()).toBe(4);
   expect(await folded.first().innerText()).toContain("The guest of honour");
   expect(await folded.first().locator("a").getAttribute("href")).toBe("/c/sample?at=u1");
   await picture(page, "context-folded");
@@ -211,7 +213,7 @@ test("the context shows what is sent at an entry, and in place what was folded a
   await goTo("/c/sample/context");
   await page.locator(".ctx-row .bar.unk").waitFor();
   const { messages } = await (await ui.holdfast.conversation("sample")).context();
-  expect(await page.locator(".ctx-row .kind[aria-pressed]").count()).toBe(messages.length);
+  await expect.poll(() => page.locator(".ctx-row .kind[aria-pressed]").count()).toBe(messages.length);
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.waitForURL("**/context?message=1");
@@ -231,7 +233,7 @@ test("effects of unknown outcome come first, and lead to where they were called"
   expect(await first.innerText()).toContain("outcome unknown");
   await page.getByRole("button", { name: /^Done/ }).click();
   await page.waitForURL("**/effects?state=done");
-  expect(await page.locator(".fx-line").count()).toBe(3);
+  await expect.poll(() => page.locator(".fx-line").count()).toBe(3);
   await goTo("/c/sample/effects?call=3");
   await page.getByRole("link", { name: "The intent in the log" }).click();
   await page.locator(".rec-open pre", { hasText: "tool_intent" }).waitFor();

@@ -77,7 +77,7 @@ test("from a message on, two models are asked; where they part is told, and lead
   await page.waitForURL("**/replay?conversation=party&at=a3");
   // The prompt that it came of is sent again, and what was said before is kept.
   const from = page.getByLabel("From prompt");
-  expect(await from.inputValue()).toBe("2");
+  await expect.poll(() => from.inputValue()).toBe("2");
   await page.getByText("2 prompts are sent again; 1 turn before is kept as said.").waitFor();
   await page.getByLabel("sim/cautious").check();
   await picture(page, "replay-form-light");
@@ -93,8 +93,8 @@ test("from a message on, two models are asked; where they part is told, and lead
     .getByRole("article", { name: "Result of sim", exact: true })
     .getByText(/^The same calls/)
     .waitFor();
-  expect(await page.locator(".replay-turn").count()).toBe(6);
-  expect(await page.locator(".turn-bar .diverged").count()).toBe(1);
+  await expect.poll(() => page.locator(".replay-turn").count()).toBe(6);
+  await expect.poll(() => page.locator(".turn-bar .diverged").count()).toBe(1);
   // Each turn says which prompt it is, whatever that holds.
   const parted = page.locator(".replay-turn.is-diverged");
   await parted.getByRole("link", { name: "email baker about <b>the cake</b> ‹U+202E›ekac" }).waitFor();
@@ -141,7 +141,7 @@ test("a replay is watched in two tabs, goes on being shown after a reload, and i
     .getByRole("article", { name: "Result of stalled" })
     .getByText(/up to turn 2 of 3/)
     .waitFor();
-  expect(await page.getByRole("button", { name: "Stop the replay" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: "Stop the replay" }).count()).toBe(0);
   await page.goto(`${ui.url}/replay?conversation=party`);
   await page.locator(".replay-row", { hasText: /stopped.*1 the same, 0 otherwise/ }).waitFor();
   await picture(page, "replay-list-light");
@@ -216,7 +216,9 @@ test("runs are listed, opened by keys and told step by step; what would be resto
   const page = await ui.open({ path: "/c/inbox/runs" });
   const rows = page.locator(".run-row");
   await rows.nth(2).waitFor();
-  expect(await rows.locator("b").allInnerTexts()).toEqual(["timer", "chat 1", "email <17@example.org>"]);
+  await expect
+    .poll(() => rows.locator("b").allInnerTexts())
+    .toEqual(["timer", "chat 1", "email <17@example.org>"]);
   await page.keyboard.press("j");
   await page.waitForURL("**/runs?run=broken");
   await page.locator(".run-step", { hasText: "ben" }).getByText("outcome unknown").waitFor();

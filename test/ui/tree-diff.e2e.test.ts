@@ -20,7 +20,9 @@ test("a tree shows lanes, folds, forks and labels, in both themes and at a phone
     await page.locator(".tree-row.pick-b").waitFor();
     await page.getByRole("treeitem", { name: /decision/ }).waitFor();
     await page.getByRole("treeitem", { name: /second-try/ }).waitFor();
-    expect(await page.locator(".tree-row.ancestor").textContent()).toContain("No, the parser is wrong");
+    await expect
+      .poll(() => page.locator(".tree-row.ancestor").textContent())
+      .toContain("No, the parser is wrong");
     await picture(page, `tree-${theme}`);
   }
   const phone = await ui.open({ width: 390, height: 844, path: `${TREE}?at=a2` });
@@ -66,7 +68,7 @@ test("a replay is a dashed way out of the tree, and is compared with what it was
   const page = await ui.open({ path: "/c/letters/tree" });
   const replay = page.locator(".tree-row", { hasText: "tools dry-run" });
   await replay.waitFor();
-  expect(await replay.locator("svg .replay").count()).toBeGreaterThan(0);
+  await expect.poll(() => replay.locator("svg .replay").count()).toBeGreaterThan(0);
   await picture(page, "tree-replay");
   await replay.click();
   await page
@@ -89,11 +91,11 @@ test("ten thousand ways at one prompt and five thousand levels are shown without
   await page.getByRole("tree").focus();
   await page.keyboard.press("End");
   await page.locator(".tree-row", { hasText: "Way 9999" }).waitFor();
-  expect(await page.getByRole("treeitem").count()).toBeLessThan(120);
+  await expect.poll(() => page.getByRole("treeitem").count()).toBeLessThan(120);
   await page.goto(`${ui.url}/c/deep/tree`);
   await page.locator(".tree-row", { hasText: "Level 1" }).first().waitFor();
   await picture(page, "tree-deep");
-  expect(await page.getByRole("treeitem").count()).toBeLessThan(120);
+  await expect.poll(() => page.getByRole("treeitem").count()).toBeLessThan(120);
 });
 
 const DIFF = "/diff?a=fix-the-test@b2&b=fix-the-test@x2";
@@ -102,19 +104,16 @@ test("two branches are compared from where they part, by tool call, in both them
   for (const theme of ["light", "dark"] as const) {
     const page = await ui.open({ theme, path: DIFF });
     await page.getByText("They part in turn 1, after 2 alike.").waitFor();
-    expect(await page.locator(".same-row").count()).toBe(2);
-    expect(await page.locator(".pair .mk").allTextContents()).toEqual([
-      "~args",
-      "−only A",
-      "+only B",
-      "=same",
-    ]);
-    expect(await page.locator(".words-b mark").first().textContent()).toBe("reader");
+    await expect.poll(() => page.locator(".same-row").count()).toBe(2);
+    await expect
+      .poll(() => page.locator(".pair .mk").allTextContents())
+      .toEqual(["~args", "−only A", "+only B", "=same"]);
+    await expect.poll(() => page.locator(".words-b mark").first().textContent()).toBe("reader");
     // What an edit takes away and puts in, line by line, on each side.
     await page.locator(".call.in-b tr.a", { hasText: "this.emit(this.rest)" }).waitFor();
-    expect(await page.locator(".call.in-a tr.d .tx").first().textContent()).toBe(
-      "return lines.slice(0, -1);",
-    );
+    await expect
+      .poll(() => page.locator(".call.in-a tr.d .tx").first().textContent())
+      .toBe("return lines.slice(0, -1);");
     await page.locator(".prose-fold").last().click();
     await page.locator(".said mark").first().waitFor();
     await picture(page, `diff-${theme}`);
@@ -140,7 +139,7 @@ test("differences are gone through by keys, sides swap, and what is picked in a 
   await page.waitForURL("**/diff?a=second-try&b=fix-the-test%40b2");
   await page.goto(`${ui.url}/diff?a=deep@d1&b=deep@d5000`);
   await page.getByText("4,999 only in B").waitFor();
-  expect(await page.locator(".compared-row").count()).toBeLessThan(80);
+  await expect.poll(() => page.locator(".compared-row").count()).toBeLessThan(80);
   await page.goto(`${ui.url}/diff`);
   await page.getByLabel("A: id of a conversation").fill("second-try");
   await page.getByLabel("B: id of a conversation").fill("second-try");

@@ -112,11 +112,13 @@ test("usage over time is a chart and the same numbers, with replays apart and wh
     .getByRole("link", { name: LONG.slice(0, 20) })
     .first()
     .waitFor();
-  expect(await card("Cost").first().textContent()).toContain(`$${((all + other) / 1_000_000).toFixed(2)}`);
-  expect(await card("Replays").textContent()).toContain("$0.08");
-  expect(await page.locator("tbody tr", { hasText: "replay" }).locator("td").last().textContent()).toBe(
-    "$0.08",
-  );
+  await expect
+    .poll(() => card("Cost").first().textContent())
+    .toContain(`$${((all + other) / 1_000_000).toFixed(2)}`);
+  await expect.poll(() => card("Replays").textContent()).toContain("$0.08");
+  await expect
+    .poll(() => page.locator("tbody tr", { hasText: "replay" }).locator("td").last().textContent())
+    .toBe("$0.08");
   await page.getByText("<b>Not bold</b>").waitFor();
   await picture(page, "usage-conversations");
   await page.getByRole("button", { name: "Per model" }).press("Enter");
@@ -140,13 +142,13 @@ test("turns of a conversation show their context, carriers, rollovers and compac
   const page = await ui.open({ path: "/c/long/usage" });
   await page.locator(".chart .peak").waitFor();
   await picture(page, "usage-turns-light");
-  expect(await page.locator(".chart .roll").count()).toBe(3);
-  expect(await page.locator(".chart .comp").count()).toBe(2);
-  expect(await page.locator("tbody tr").count()).toBe(24);
+  await expect.poll(() => page.locator(".chart .roll").count()).toBe(3);
+  await expect.poll(() => page.locator(".chart .comp").count()).toBe(2);
+  await expect.poll(() => page.locator("tbody tr").count()).toBe(24);
   const card = (name: string) => page.locator(".cards > div", { hasText: name }).locator("dd");
-  expect(await card("Cost of this").textContent()).toContain("nothing inherited");
-  expect(await card("Replays").textContent()).toBe("$0.08 1 replay");
-  expect(await page.locator("tbody tr", { hasText: "peak" }).count()).toBe(1);
+  await expect.poll(() => card("Cost of this").textContent()).toContain("nothing inherited");
+  await expect.poll(() => card("Replays").textContent()).toBe("$0.08 1 replay");
+  await expect.poll(() => page.locator("tbody tr", { hasText: "peak" }).count()).toBe(1);
   await goTo(page, "/c/fork/usage");
   await page.getByText("replay, in no sum").waitFor();
   await expect.poll(() => card("Cost of this").textContent()).toMatch(/^\$0\.08 new; \$0\.\d\d inherited/);
@@ -160,9 +162,9 @@ test("turns of a conversation show their context, carriers, rollovers and compac
   await goTo(phone, "/usage?show=tokens&range=all");
   await phone.locator(".chart .tone-0").first().waitFor();
   await expectNarrow(phone);
-  expect(await phone.locator(".chart text").allTextContents()).not.toContainEqual(
-    expect.stringContaining(".0"),
-  );
+  await expect
+    .poll(() => phone.locator(".chart text").allTextContents())
+    .not.toContainEqual(expect.stringContaining(".0"));
   await picture(phone, "usage-phone");
   await phone.mouse.wheel(0, 2_000);
   await expect.poll(async () => (await phone.locator(".head").boundingBox())?.y ?? 0).toBeLessThan(-40);
@@ -190,6 +192,6 @@ test("settings tell what is served and how it is; diagnostics hold nothing of an
   await page.reload();
   await page.getByText("nothing is known to be damaged").waitFor();
   await page.keyboard.press("?");
-  expect(await page.locator("dialog[open]").count()).toBe(0);
+  await expect.poll(() => page.locator("dialog[open]").count()).toBe(0);
   expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
 });

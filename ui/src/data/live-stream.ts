@@ -1,5 +1,5 @@
 import { effect } from "@preact/signals";
-import type { LiveWords } from "#edges/http/client/index";
+import { ApiError, type LiveWords } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import { client, connection } from "./api-client.ts";
 
@@ -12,6 +12,8 @@ interface Listening {
   readonly conversation: string;
   readonly tell: Listener;
   readonly hear: WordsListener | null;
+  /** It was erased: nothing more is told of it, and the others are still told. */
+  isGone: boolean;
   /** The last entry it knows. */
   seen: number;
 }
@@ -20,6 +22,7 @@ const WATCHED_MAX = 64; // by the server
 /** Longer texts are sent cut, by the stream and in pages; whoever wants them asks for them. */
 export const TEXT_MAX = 30_000;
 const SETTLE_MS = 30; // a page that opens begins to watch many at once
+const AGAIN_MS = 5_000;
 
 /**
  * One stream for all conversations that anything on the page watches: browsers allow a server six connections. It is opened anew when
@@ -42,7 +45,7 @@ export class LiveStream {
 
   /** Tells every entry behind a seq, once and in order, until what is given back is called. */
   watch(conversation: string, after: number, tell: Listener, hear: WordsListener | null = null): () => void {
-    const one: Listening = { conversation, tell, hear, seen: after };
+    const one: Listening = { conversation, tell, hear, isGone: false, seen: after };
     this.#listening.add(one);
     this.#restart();
     return () => {
@@ -51,18 +54,19 @@ export class LiveStream {
     };
   }
 
-  #restart(): void {
+  #restart(ms: number = SETTLE_MS): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#run(), SETTLE_MS);
+    this.#timer = setTimeout(() => void this.#run(), ms);
   }
 
   async #run(): Promise<void> {
     this.#stop?.abort();
-    if (this.#listening.size === 0 || document.visibilityState === "hidden") return;
+    const listening = [...this.#listening].filter(({ isGone }) => !isGone);
+    if (listening.length === 0 || document.visibilityState === "hidden") return;
     const stop = new AbortController();
     this.#stop = stop;
-    const watch = watched([...this.#listening]);
-    const words = [...this.#listening].some(({ hear }) => hear !== null);
+    const watch = watched(listening);
+    const words = listening.some(({ hear }) => hear !== null);
     const onRemark = (event: string, data: unknown): void => {
       if (event === "words") this.#hear(data as LiveWords);
     };
@@ -74,10 +78,21 @@ export class LiveStream {
         if (stop.signal.aborted) return;
         this.#tell(conversation, entry, cut);
       }
-    } catch {
-      // One of them may be gone; what is shown stays, and the next change of pages watches anew.
-      this.#isRefused = !stop.signal.aborted && connection.value === "signed_out";
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      this.#isRefused = connection.value === "signed_out";
+      if (!this.#isRefused) this.#restart(this.#letGo(error) ? SETTLE_MS : AGAIN_MS);
     }
+  }
+
+  /** Of a conversation that is gone nothing is told any more; false: it is not that. */
+  #letGo(error: unknown): boolean {
+    if (!(error instanceof ApiError) || error.code !== "conversation_not_found") return false;
+    const gone = [...this.#listening].filter(
+      (one) => !one.isGone && one.conversation === error.details["conversation"],
+    );
+    for (const one of gone) one.isGone = true;
+    return gone.length > 0;
   }
 
   #hear(words: LiveWords): void {

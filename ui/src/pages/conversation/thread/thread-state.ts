@@ -1,7 +1,7 @@
-import type { Api } from "#edges/http/client/index";
+import type { Api, LiveWords } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import { type BranchNodes, withHidden, withNode } from "./branch-nodes.ts";
-import { type LiveTurn, liveTurnAfter, NO_TURN } from "./live-turn.ts";
+import { type LiveTurn, liveTurnAfter, liveTurnHearing, NO_TURN } from "./live-turn.ts";
 import { NO_SIBLINGS, type Siblings } from "./siblings.ts";
 import { FACT_TYPES } from "./turn-facts.ts";
 
@@ -15,6 +15,8 @@ export interface ThreadState {
   readonly labels: ReadonlyMap<string, string>;
   readonly live: LiveTurn;
   readonly siblings: Siblings;
+  /** The last node that was told, on whichever branch. */
+  readonly lastNode: string | null;
   readonly links: Links;
   /** By the ids of messages: which links carried each, in turn. */
   readonly stamps: ReadonlyMap<string, readonly number[]>;
@@ -27,6 +29,7 @@ export const NO_THREAD: ThreadState = {
   labels: new Map(),
   live: NO_TURN,
   siblings: NO_SIBLINGS,
+  lastNode: null,
   links: [],
   stamps: new Map(),
   error: null,
@@ -51,28 +54,44 @@ export function withLabels(state: ThreadState, entries: readonly Entry[]): Threa
 }
 
 /** With an entry of which more is there than was sent. */
-export function withCut(state: ThreadState, entry: string, chars: number): ThreadState {
-  const { branch } = state;
-  if (branch === null) return state;
-  return { ...state, branch: { ...branch, cut: new Map(branch.cut).set(entry, chars) } };
+function withCut(branch: BranchNodes, entry: string, chars: number | null): BranchNodes {
+  return chars === null ? branch : { ...branch, cut: new Map(branch.cut).set(entry, chars) };
 }
 
-/** What follows from an entry that was just written; `stale`: the branch is another one, and has to be read again. */
-export function afterEntry(
-  state: ThreadState,
-  entry: Entry,
-  isPinned: boolean,
-): { readonly state: ThreadState; readonly stale: boolean } {
+/** What the stream told: an entry, `cut` where more is there than was sent, or words that the log does not have yet. */
+export type Told = { readonly entry: Entry; readonly cut: number | null } | { readonly words: LiveWords };
+
+/** `isStale`: the branch is another one, and has to be read again; `isParted`: there may be a branch more. */
+interface AfterTold {
+  readonly state: ThreadState;
+  readonly isStale: boolean;
+  readonly isParted: boolean;
+}
+
+/** What follows from what was told. An entry may have been there already when the branch was read. */
+export function afterTold(state: ThreadState, told: Told, isPinned: boolean): AfterTold {
+  if ("words" in told)
+    return {
+      state: { ...state, live: liveTurnHearing(state.live, told.words) },
+      isStale: false,
+      isParted: false,
+    };
+  const { entry, cut } = told;
+  const isNode = entry.parentId !== null;
   const live = liveTurnAfter(state.live, entry);
-  const next = withLabels(withFacts({ ...state, live }, [entry]), [entry]);
+  const lastNode = isNode ? entry.id : state.lastNode;
+  const next = withLabels(withFacts({ ...state, live, lastNode }, [entry]), [entry]);
+  const isParted = isNode && entry.parentId !== state.lastNode;
+  const same = { state: next, isStale: false, isParted };
   const { branch } = next;
-  if (branch === null) return { state: next, stale: false };
-  if (entry.type === "hide") return { state: { ...next, branch: withHidden(branch, entry) }, stale: false };
-  if (entry.type === "leaf") return { state: next, stale: !isPinned && entry.target !== branch.leaf };
-  if (entry.parentId === null) return { state: next, stale: false };
+  if (branch === null || entry.seq <= branch.headSeq) return same;
+  if (entry.type === "hide") return { ...same, state: { ...next, branch: withHidden(branch, entry) } };
+  if (isPinned) return same;
+  if (entry.type === "leaf") return { ...same, isStale: entry.target !== branch.leaf };
+  if (!isNode) return same;
   const longer = withNode(branch, entry);
-  if (longer === null) return { state: next, stale: !isPinned };
-  return { state: isPinned ? next : { ...next, branch: longer }, stale: false };
+  if (longer === null) return { ...same, isStale: true };
+  return { ...same, state: { ...next, branch: withCut(longer, entry.id, cut) } };
 }
 
 /** The first session in whose range an entry lies. */

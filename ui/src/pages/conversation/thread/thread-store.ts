@@ -1,12 +1,11 @@
 import { type Signal, signal } from "@preact/signals";
-import type { LiveWords } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import { client } from "../../../data/api-client.ts";
 import { live, TEXT_MAX } from "../../../data/live-stream.ts";
 import { type BranchNodes, missingPages, nodesOf, withoutFar, withPage } from "./branch-nodes.ts";
-import { liveTurnAfter, liveTurnHearing, NO_TURN } from "./live-turn.ts";
+import { liveTurnAfter } from "./live-turn.ts";
 import { readSiblings } from "./siblings.ts";
-import { afterEntry, NO_THREAD, type ThreadState, withCut, withFacts, withLabels } from "./thread-state.ts";
+import { afterTold, NO_THREAD, type ThreadState, type Told, withFacts, withLabels } from "./thread-state.ts";
 import { FACT_TYPES } from "./turn-facts.ts";
 
 const PAGE = 60;
@@ -30,12 +29,15 @@ export class ThreadStore {
   readonly state: Signal<ThreadState> = signal(NO_THREAD);
   readonly #wanted: ThreadWanted;
   readonly #stop = new AbortController();
-  readonly #asked = new Set<number>();
+  /** The pages of this branch that are on their way; another branch has a set of its own. */
+  #asked = new Set<number>();
+  /** How often each was asked for: of several answers the one to the last counts. */
+  readonly #rounds = new Map<string, number>();
+  /** In the order in which it came; it waits while the branch is read, for it stands behind what is read. */
+  readonly #told: Told[] = [];
+  #isReading = true;
   #unwatch: () => void = () => undefined;
-  #isStale = false;
-  #heard: LiveWords[] = [];
   #hearing: ReturnType<typeof setTimeout> | undefined;
-  #isReading = false;
 
   constructor(wanted: ThreadWanted) {
     this.#wanted = wanted;
@@ -58,10 +60,11 @@ export class ThreadStore {
     if (branch === null) return;
     if (branch.nodes.size > KEPT_MAX)
       this.#set((was) => ({ ...was, branch: withoutFar(branch, first - KEPT_MAX / 4, last + KEPT_MAX / 4) }));
+    const asked = this.#asked;
     for (const from of missingPages(branch, first, last, PAGE)) {
-      if (this.#asked.has(from)) continue;
-      this.#asked.add(from);
-      void this.#readPage(branch, from).finally(() => this.#asked.delete(from));
+      if (asked.has(from)) continue;
+      asked.add(from);
+      void this.#readPage(branch, from).finally(() => asked.delete(from));
     }
   }
 
@@ -74,54 +77,94 @@ export class ThreadStore {
   }
 
   async #open(): Promise<void> {
-    const { conversation, leaf, at } = this.#wanted;
+    const { conversation, leaf } = this.#wanted;
     try {
-      const page = await client.listBranch(
-        {
-          conversation,
-          limit: PAGE,
-          textMax: TEXT_MAX,
-          ...(leaf === null ? {} : { leaf }),
-          ...(at === null ? {} : { at }),
-        },
-        this.#options,
-      );
-      const branch = nodesOf(page);
-      this.#set((was) => ({ ...was, branch }));
+      const branch = await this.#readBranch(this.#wanted);
       this.#unwatch = live.watch(
         conversation,
-        page.headSeq,
-        (entry, cut) => this.#tell(entry, cut),
-        leaf === null ? (words) => this.#hear(words) : null,
+        branch.headSeq,
+        (entry, cut) => this.#tell({ entry, cut }),
+        leaf === null ? (words) => this.#hear({ words }) : null,
       );
-      await Promise.all([this.#readFacts(branch, page.from, page.entries), this.#readTail(branch)]);
-      await this.#readRest();
+      await this.#readTail(branch);
     } catch (error) {
       this.#set((was) => ({ ...was, error }));
     }
+    await this.#goOn();
   }
 
-  /** What is seen beside the messages, once they are there. */
+  /** The branch as it is now, with the facts between its nodes. */
+  async #readBranch({ leaf, at }: Pick<ThreadWanted, "leaf" | "at">): Promise<BranchNodes> {
+    const page = await client.listBranch(
+      {
+        conversation: this.#wanted.conversation,
+        limit: PAGE,
+        textMax: TEXT_MAX,
+        ...(leaf === null ? {} : { leaf }),
+        ...(at === null ? {} : { at }),
+      },
+      this.#options,
+    );
+    const branch = nodesOf(page);
+    this.#asked = new Set();
+    this.#set((was) => ({ ...was, branch }));
+    await this.#readFacts(branch, page.from, page.entries);
+    return branch;
+  }
+
+  /** The branch has been read: what was told meanwhile counts behind it, and then what is seen beside the messages is asked for. */
+  async #goOn(): Promise<void> {
+    this.#isReading = false;
+    this.#drain();
+    if (!this.#isReading) await this.#readRest().catch(() => undefined);
+  }
+
   async #readRest(): Promise<void> {
     const { conversation } = this.#wanted;
-    const [{ links }, labels, view] = await Promise.all([
-      client.getChain({ conversation }, this.#options),
+    const [labels, view] = await Promise.all([
       client.listEntries({ conversation, types: ["label"], limit: LABELS_MAX }, this.#options),
       client.getConversation({ conversation }, this.#options),
+      this.#readLinks(),
     ]);
-    this.#set((was) => withLabels({ ...was, links }, labels.entries));
+    this.#set((was) => withLabels(was, labels.entries));
+    if ((view.summary?.branches ?? 2) > 1 || view.origin !== null) await this.#readSiblings();
+  }
+
+  #readSiblings(): Promise<void> {
+    return this.#readLatest(
+      "siblings",
+      () => readSiblings(this.#wanted.conversation, this.#stop.signal),
+      (was, siblings) => ({ ...was, siblings }),
+    );
+  }
+
+  async #readLinks(): Promise<void> {
+    await this.#readLatest(
+      "links",
+      () => client.getChain({ conversation: this.#wanted.conversation }, this.#options),
+      (was, { links }) => ({ ...was, links }),
+    );
     await this.#readStamps();
-    if ((view.summary?.branches ?? 2) < 2 && view.origin === null) return;
-    const siblings = await readSiblings(conversation, this.#stop.signal);
-    this.#set((was) => ({ ...was, siblings }));
+  }
+
+  async #readLatest<T>(
+    name: string,
+    read: () => Promise<T>,
+    change: (was: ThreadState, found: T) => ThreadState,
+  ): Promise<void> {
+    const round = (this.#rounds.get(name) ?? 0) + 1;
+    this.#rounds.set(name, round);
+    const found = await read();
+    if (this.#rounds.get(name) === round) this.#set((was) => change(was, found));
   }
 
   async #readPage({ leaf }: BranchNodes, from: number): Promise<void> {
     const { conversation } = this.#wanted;
     const first = Math.max(0, from - 1);
-    const asked = { conversation, leaf, from: first, limit: PAGE + 1, textMax: TEXT_MAX };
-    const page = await client.listBranch(asked, this.#options).catch(() => null);
-    if (page === null) return;
+    const place = { conversation, leaf, from: first, limit: PAGE + 1, textMax: TEXT_MAX };
+    const asked = this.#asked;
+    const page = await client.listBranch(place, this.#options).catch(() => null);
+    if (page === null || asked !== this.#asked) return;
     this.#set((was) => (was.branch === null ? was : { ...was, branch: withPage(was.branch, page) }));
     const { branch } = this.state.value;
     if (branch === null) return;
@@ -174,22 +217,17 @@ export class ThreadStore {
   /** Behind the last node: how the last turn ended, or what is said in the one that runs. */
   async #readTail(branch: BranchNodes): Promise<void> {
     const { conversation, leaf } = this.#wanted;
-    const view = await client.getConversation({ conversation }, this.#options);
-    if (leaf !== null || view.openTurn === null) return this.#readEnd(branch);
-    const [start] = (
-      await client.listEntries(
-        { conversation, types: ["turn_start"], before: view.headSeq + 1, limit: 1 },
-        this.#options,
-      )
-    ).entries;
-    let after = (start?.seq ?? 1) - 1;
-    for (let pages = 0; pages < TAIL_PAGES_MAX; pages++) {
+    const before = branch.headSeq + 1;
+    const types = ["turn_start", "turn_end"] as const;
+    const asked = { conversation, types, before, limit: 1 };
+    const [last] = leaf === null ? (await client.listEntries(asked, this.#options)).entries : [];
+    if (last?.type !== "turn_start") return this.#readEnd(branch);
+    let after = last.seq - 1;
+    for (let pages = 0; pages < TAIL_PAGES_MAX && after < branch.headSeq; pages++) {
       const page = await client.listEntries({ conversation, after, limit: FACTS_PAGE }, this.#options);
-      this.#set((was) => {
-        let turn = was.live.turn === null ? { ...NO_TURN, turn: view.openTurn?.turn ?? null } : was.live;
-        for (const entry of page.entries) turn = liveTurnAfter(turn, entry);
-        return withFacts({ ...was, live: turn }, page.entries);
-      });
+      // What came since is told.
+      const known = page.entries.filter(({ seq }) => seq < before);
+      this.#set((was) => withFacts({ ...was, live: known.reduce(liveTurnAfter, was.live) }, known));
       if (page.next === null) return;
       after = page.next;
     }
@@ -204,47 +242,37 @@ export class ThreadStore {
     this.#set((was) => withFacts(was, page.entries));
   }
 
-  #hear(words: LiveWords): void {
-    this.#heard.push(words);
-    this.#hearing ??= setTimeout(() => this.#showHeard(), WORDS_MS);
+  #hear(told: Told): void {
+    this.#told.push(told);
+    this.#hearing ??= setTimeout(() => this.#drain(), WORDS_MS);
   }
 
-  #showHeard(): void {
+  #tell(told: Told): void {
+    this.#told.push(told);
+    this.#drain();
+  }
+
+  #drain(): void {
     clearTimeout(this.#hearing);
     this.#hearing = undefined;
-    const heard = this.#heard.splice(0);
-    if (heard.length > 0) this.#set((was) => ({ ...was, live: heard.reduce(liveTurnHearing, was.live) }));
-  }
-
-  #tell(entry: Entry, cut: number | null): void {
-    this.#showHeard(); // in the order in which it came
-    const { state, stale } = afterEntry(this.state.value, entry, this.#wanted.leaf !== null);
-    this.#set(() => (cut === null ? state : withCut(state, entry.id, cut)));
-    if (stale) void this.#reread();
-    if (entry.type === "upstream_link" || entry.type === "turn_end") void this.#reloadLinks();
-  }
-
-  async #reloadLinks(): Promise<void> {
-    const { conversation } = this.#wanted;
-    const found = await client.getChain({ conversation }, this.#options).catch(() => null);
-    if (found === null) return;
-    this.#set((was) => ({ ...was, links: found.links }));
-    await this.#readStamps().catch(() => undefined);
-  }
-
-  /** One reading at a time: what comes meanwhile asks for another, so that the last one counts. */
-  async #reread(): Promise<void> {
-    this.#isStale = true;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    while (this.#isStale && !this.#stop.signal.aborted) {
-      this.#isStale = false;
-      const asked = { conversation: this.#wanted.conversation, limit: PAGE, textMax: TEXT_MAX };
-      const page = await client.listBranch(asked, this.#options).catch(() => null);
-      if (page !== null) this.#set((was) => ({ ...was, branch: nodesOf(page) }));
-      if (page !== null) await this.#readFacts(nodesOf(page), page.from, page.entries).catch(() => undefined);
+    let [hasParted, hasMoved] = [false, false];
+    while (!this.#isReading && !this.#stop.signal.aborted) {
+      const told = this.#told.shift();
+      if (told === undefined) break;
+      const { state, isStale, isParted } = afterTold(this.state.value, told, this.#wanted.leaf !== null);
+      this.#set(() => state);
+      hasParted ||= isParted;
+      hasMoved ||= "entry" in told && (told.entry.type === "upstream_link" || told.entry.type === "turn_end");
+      if (isStale) void this.#reread();
     }
-    this.#isReading = false;
-    await this.#readRest().catch(() => undefined);
+    if (hasParted) void this.#readRest().catch(() => undefined);
+    else if (hasMoved) void this.#readLinks().catch(() => undefined);
+  }
+
+  /** What does not follow on the branch that is shown belongs to another, which is shown from now on. */
+  async #reread(): Promise<void> {
+    this.#isReading = true;
+    await this.#readBranch({ leaf: null, at: null }).catch(() => undefined);
+    await this.#goOn();
   }
 }

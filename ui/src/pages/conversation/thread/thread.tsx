@@ -82,7 +82,7 @@ export function Thread(props: ThreadProps): JSX.Element {
     selected,
     setDoing: (what) => setDoing(at === null ? null : { at, what }),
   });
-  useEffect(() => (at === null || place === null ? undefined : focusEntry(at)), [at, place === null]);
+  useLayoutEffect(() => (at === null || place === null ? undefined : focusEntry(at)), [at, place === null]);
   useLayoutEffect(() => {
     if (follows.value) scrollToEnd();
   });
