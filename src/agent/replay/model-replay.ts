@@ -137,7 +137,11 @@ export class ModelReplay {
         model,
         key: `replay/${place.number}`,
         ...left,
-        onEvent: (event) => this.#pass(event),
+        onEvent: (event) => {
+          // It may have been stopped when there was no turn yet that could be.
+          if (options.signal?.aborted === true) agent.cancel(fork);
+          this.#pass(event);
+        },
         ...(onPermission === undefined ? {} : { onPermission }),
       },
     );

@@ -118,3 +118,18 @@ test("whoever stops a replay keeps what came of it", async () => {
   });
   expect(result).toMatchObject({ outcome: "interrupted", class: "cancelled", sent: 1 });
 });
+
+test("a replay that is stopped while a prompt is on its way to the model does not wait for the answer", async () => {
+  const rig = await recorded();
+  for (const type of ["forked", "prompt", "accepted"]) {
+    const stop = new AbortController();
+    const never = Promise.withResolvers<void>();
+    const model = new ScriptedModel([{ text: "Begun", until: never.promise }], "two");
+    const result = await rig.replay([], {
+      models: [model],
+      signal: stop.signal,
+      onEvent: (event) => void (event.type === type && stop.abort()),
+    });
+    expect(result).toMatchObject({ outcome: "interrupted", class: "cancelled" });
+  }
+});

@@ -95,7 +95,12 @@ export async function runAgent(
   for (const { message } of (await agent.restore(conversation)).missing) at.remark(`⚡ ${message}`);
   return whenFree(conversation, { signal: at.signal, onWait: at.remark }, async () => {
     await changeConfig(agent, conversation, (config) => turn.urls.in(config));
-    return turn.run({ ...turnFlags(call), ...at.host });
+    const onEvent = (event: HostEvent): void => {
+      // An interrupt may have come when there was no turn yet.
+      if (at.signal.aborted) agent.cancel(conversation);
+      at.host.onEvent?.(event);
+    };
+    return turn.run({ ...turnFlags(call), ...at.host, onEvent });
   });
 }
 

@@ -185,6 +185,7 @@ export class RunningReplays {
 
   /** Stops all of them, which is recorded. */
   async drain(): Promise<void> {
+    await Promise.allSettled(this.#beginning.values());
     for (const stop of this.#running.keys()) stop.abort();
     await Promise.all(this.#running.values());
   }
