@@ -1,4 +1,5 @@
 /** A conversation in which everything that a stranger can word is hostile. */
+import { Memory } from "#agent/memory/memory";
 import type { Holdfast } from "#conversation/holdfast";
 import type { EntryBody } from "#log/entry";
 import { assistant, toolResult, user } from "#log/say";
@@ -56,8 +57,18 @@ const call = (id: string, callId: string): EntryBody => ({
 });
 
 const ENTRIES: readonly EntryBody[] = [
+  {
+    type: "run_start",
+    run: "odd-run",
+    trigger: `mail${TAG}`,
+    triggerId: `17${TAG}`,
+    mailbox: `box${TAG}`,
+    model: `model${TAG}`,
+    tools: [`bash${TAG}`],
+    promptPatch: { [`section${TAG}`]: `patch${TAG}` },
+  },
   { ...user(SCRIPTS), id: "scripts" },
-  { type: "turn_start", turn: "t1", prompt: "scripts" },
+  { type: "turn_start", turn: "t1", prompt: "scripts", run: "odd-run" },
   { type: "upstream_link", upstream: `one${TAG}`, agent: `agent${TAG}`, reason: `new${TAG}` },
   { ...assistant(UNSEEN), id: "unseen" },
   call("called", "c1"),
@@ -72,7 +83,14 @@ const ENTRIES: readonly EntryBody[] = [
     firstKeptEntryId: "again",
     tokensBefore: 9_000,
   },
+  { type: "state_change", state: { [`state${TAG}`]: TAG } },
   { type: "turn_end", turn: "t1", outcome: "completed" },
+  {
+    type: "run_end",
+    run: "odd-run",
+    status: "failed",
+    error: { message: `failed${TAG}`, code: `code${TAG}` },
+  },
   { type: "label", target: "scripts", label: `<s>label</s>\u202E${TAG}` },
   { type: "metadata", metadata: { tags: [`tag${TAG}`] } },
   call("unknown", "c2"),
@@ -80,7 +98,7 @@ const ENTRIES: readonly EntryBody[] = [
   { ...assistant(`The end${TAG}`), id: "end" },
 ];
 
-/** `hostile` and a fork of it; `nested`, with a message for each kind of nesting. */
+/** `hostile` and a fork of it; `nested`, with a message for each kind of nesting; what is remembered of somebody. */
 export async function writeHostileLogs(holdfast: Holdfast): Promise<void> {
   const hostile = await holdfast.create({ id: "hostile", title: `title${TAG}`, cwd: `/repo/cwd${TAG}` });
   await hostile.append(ENTRIES);
@@ -90,6 +108,13 @@ export async function writeHostileLogs(holdfast: Holdfast): Promise<void> {
     { ...user(`other${TAG}`), id: "other" },
     { ...call("called-otherwise", "c3") },
   ]);
+  await new Memory(holdfast).save("user", {
+    title: `memory${TAG}`,
+    content: `remembered${TAG}\n${SCRIPTS}`,
+    by: "model",
+    conversation: "hostile",
+    tags: [`tag${TAG}`],
+  });
   const nested = await holdfast.create({ id: "nested", title: "Nested" });
   await nested.append(Object.entries(NESTED).map(([id, text]) => Object.assign(user(text), { id })));
 }

@@ -7,7 +7,7 @@ import { NESTED, writeHostileLogs } from "../support/hostile-log.ts";
 
 let ui: Ui;
 beforeAll(async () => {
-  ui = await openUi();
+  ui = await openUi({ replays: { models: ["sim"], agent: () => ({}) } });
   await writeHostileLogs(ui.holdfast);
 });
 afterEach(() => ui.closePages());
@@ -38,6 +38,16 @@ const SHOWN: readonly (readonly [address: string, shown: string])[] = [
   ["/c/hostile/effects", ".fx-line >> text=bash<img"],
   ["/c/hostile/issues", ".issue >> text=bash<img"],
   ["/c/hostile/usage", "main"],
+  ["/c/hostile/runs?run=odd-run", ".run-details >> text=failed<img"],
+  ["/c/hostile/runs?run=odd-run&show=state", ".run-details >> text=state<img"],
+  ["/c/hostile/runs?run=odd-run&show=messages", ".run-details >> text=again<img"],
+  ["/c/hostile/runs?run=odd-run&show=json", ".run-details >> text=<script>"],
+  ["/runs", ".all-runs-row >> text=mail<img"],
+  ["/replay", ".replay-sources >> text=title<img"],
+  ["/replay?conversation=hostile", "main >> text=title<img"],
+  ["/memory", ".memory-line >> text=memory<img"],
+  ["/export", "main >> text=title<img"],
+  ["/export?conversation=hostile", "main >> text=title<img"],
   ["/usage?by=conversation", "tbody >> text=title<img"],
   ["/diff?a=hostile%40end&b=hostile-fork", ".pair >> text=bash<img"],
   ["/settings", ".store-facts"],
@@ -76,6 +86,10 @@ test("scripts, handlers, links, orders of terminals and what turns text are word
     for (const one of await page.evaluate<string[]>(OBEYED)) found.push(`${address}: ${one}`);
     await picture(page, `hostile-${address.replaceAll(/[^\w?=-]+/g, "_")}`);
   }
+  await goTo(page, "/memory");
+  await page.locator(".memory-line").click();
+  await page.getByText("remembered<img").first().waitFor();
+  found.push(...(await page.evaluate<string[]>(OBEYED)));
   expect(found).toEqual([]);
   await goTo(page, "/c/hostile?at=scripts");
   await page.locator(".prose a", { hasText: "a bank" }).waitFor();

@@ -68,7 +68,7 @@ async function tabTo(page: Page, name: RegExp, key: "Tab" | "Shift+Tab" = "Tab")
 
 const said = (page: Page, words: string) => page.locator(".msg .prose", { hasText: words }).last();
 
-test("a conversation is begun, asked, approved, edited, forked, compared and found again by keys alone", async () => {
+test("a conversation is begun, asked, approved, edited, forked, compared, found again, replayed and exported by keys alone", async () => {
   const page = await ui.open();
   await page.getByText("No conversations yet").waitFor();
   await press(page, "Tab");
@@ -155,6 +155,18 @@ test("a conversation is begun, asked, approved, edited, forked, compared and fou
   await press(page, "Enter");
   await page.waitForURL("**/replay/*");
   await page.getByRole("link", { name: "Compare with the original" }).waitFor();
+  await expectFocus(page);
+  // And taken away as a file.
+  await page.goBack();
+  await page.goBack();
+  await page.waitForURL("**/c/*?at=*");
+  await page.locator(".entry.is-selected").waitFor();
+  await press(page, "x");
+  await page.waitForURL("**/export?*");
+  await page.getByRole("button", { name: "Download" }).waitFor();
+  await tabTo(page, /^Download/);
+  const [file] = await Promise.all([page.waitForEvent("download"), press(page, "Enter")]);
+  expect(file.suggestedFilename()).toMatch(/\.html$/);
   await expectFocus(page);
 });
 
