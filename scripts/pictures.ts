@@ -13,7 +13,9 @@ import { HttpHandler, knownNames, listen, type Listening } from "#edges/http/ind
 import { SIM_MODELS, simulatedEmail } from "#edges/cli/serve/simulated-replays";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { packageVersion } from "#edges/cli/version";
+import { assistant, user } from "#log/say";
 import { openHoldfast } from "#open";
+import { exportBundle } from "#transfer/export-bundle";
 import { launchBrowser } from "../test/support/chromium.ts";
 import { buildUi } from "./build-ui.ts";
 import { readPng, writePng } from "./small-png.ts";
@@ -31,8 +33,6 @@ interface Shot {
   /** What is there when the page is. */
   readonly shows: string;
   readonly act?: (page: Page) => Promise<void>;
-  /** A third picture, at the width of a phone. */
-  readonly hasPhone?: true;
 }
 
 const SHOTS: readonly Shot[] = [
@@ -44,27 +44,24 @@ const SHOTS: readonly Shot[] = [
       await page.locator(".list-row.item a", { hasText: "Plan the party" }).first().hover();
       await page.mouse.move(0, 0);
     },
-    hasPhone: true,
   },
-  { name: "conversation", path: "/c/sample", shows: ".ribbon.roll .up", hasPhone: true },
+  { name: "conversation", path: "/c/sample", shows: ".ribbon.roll .up" },
   {
     name: "tree",
     path: "/c/sample-test/tree?a=sample-test@a7&b=sample-other-model&at=a7",
     shows: ".tree-row.pick-a",
-    hasPhone: true,
   },
   {
     name: "compare",
     path: "/diff?a=sample-test@a7&b=sample-other-model",
     shows: ".split-mark",
-    hasPhone: true,
   },
   { name: "context", path: "/c/sample/context", shows: ".fall .bar" },
   { name: "log", path: "/c/sample/log?seq=7", shows: ".rec.is-open" },
   { name: "chain", path: "/c/sample/chain", shows: ".chain-page, .block" },
   { name: "effects", path: "/c/sample/effects?call=3", shows: ".block" },
   { name: "issues", path: "/c/sample/issues", shows: ".block" },
-  { name: "turns", path: "/c/sample-job/usage", shows: ".chart .step", hasPhone: true },
+  { name: "turns", path: "/c/sample-job/usage", shows: ".chart .step" },
   { name: "usage", path: "/usage", shows: ".chart" },
   {
     name: "replay",
@@ -75,9 +72,22 @@ const SHOTS: readonly Shot[] = [
       await page.waitForURL("**/replay/replay-*");
       await page.getByText("all sent").waitFor();
     },
-    hasPhone: true,
   },
   { name: "runs", path: "/c/sample-outbox/runs?run=run-2", shows: ".run-facts" },
+  { name: "all-runs", path: "/runs", shows: ".all-runs-row" },
+  {
+    name: "import",
+    path: "/import",
+    shows: "main h1",
+    act: async (page) => {
+      await page.getByLabel("Files to import").setInputFiles({
+        name: "garden.holdfast.jsonl",
+        mimeType: "text/plain",
+        buffer: await bundleOfGarden(),
+      });
+      await page.getByRole("button", { name: /^Import \d/ }).waitFor();
+    },
+  },
   { name: "export", path: "/export?conversation=sample", shows: "main h1" },
   { name: "memory", path: "/memory", shows: ".memory-line" },
   { name: "settings", path: "/settings", shows: ".store-facts" },
@@ -88,6 +98,21 @@ const REMEMBERED = [
   ["The baker", "Orders are by email, three days before. He is closed on Mondays."],
   ["The gate", "Its code changes every month and is on the board in the shed."],
 ] as const;
+
+/** A file from another machine. */
+async function bundleOfGarden(): Promise<Buffer> {
+  let made = 0;
+  await using elsewhere = await openHoldfast({
+    store: "memory:",
+    idsAndTime: { now: () => NOW, newId: () => `g${++made}` },
+  });
+  const garden = await elsewhere.create({ id: "garden", title: "Plant the garden" });
+  await garden.append([user("What grows in the shade?"), assistant("Ferns, hostas and hellebores.")]);
+  const fork = await garden.fork({ id: "garden-sun" });
+  await fork.append([{ type: "title", title: "What grows in the sun" }, user("And in the sun?")]);
+  const options = { withForks: true, exportedAt: NOW };
+  return Buffer.concat(await Array.fromAsync(exportBundle(elsewhere, [garden.id], options)));
+}
 
 const REPLAYING: ReplayAgent = {
   tools: [simulatedEmail],
@@ -142,7 +167,7 @@ async function take(browser: Browser, listening: Listening, shot: Shot): Promise
   const looks: readonly (readonly [string, Look])[] = [
     ["light", { theme: "light", size: WIDE }],
     ["dark", { theme: "dark", size: WIDE }],
-    ...(shot.hasPhone === true ? [["phone", { theme: "dark", size: PHONE }] as const] : []),
+    ["phone", { theme: "dark", size: PHONE }],
   ];
   for (const [kind, look] of looks) {
     const page = await enter(browser, listening, look);
