@@ -22,6 +22,8 @@ test("a conversation shows its words, cards, ribbons and carriers, in both theme
     const page = await ui.open({ theme, path: "/c/sample" });
     await page.getByText("Ada is the guest of honour. I cannot").first().waitFor();
     await page.locator(".ribbon.roll .up").first().waitFor();
+    await page.locator(".tabs a", { hasText: /^Log51$/ }).waitFor();
+    await page.locator(".tabs a", { hasText: /^Issues1$/ }).waitFor();
     await picture(page, `conversation-${theme}`);
     await page.mouse.wheel(0, -20_000);
     await page.getByText("The lemon cake is ordered. What").waitFor();

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
+import { useIssueCount } from "../../data/issue-counts-shown.ts";
 import { onKey, useKeys } from "../../frame/keys.ts";
 import { noteOpened } from "../../frame/recent.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -45,7 +46,27 @@ function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element
   );
 }
 
-function Tabs({ conversation, tab }: { readonly conversation: string; readonly tab: PageRow }): JSX.Element {
+function TabCount({
+  count,
+  isTrouble,
+}: {
+  readonly count: number;
+  readonly isTrouble: boolean;
+}): JSX.Element | null {
+  if (count === 0) return null;
+  return <span class={isTrouble ? "n unknown" : "n"}>{count.toLocaleString("en-US")}</span>;
+}
+
+interface TabsProps {
+  readonly conversation: string;
+  readonly tab: PageRow;
+  readonly opened: OpenedConversation | null;
+}
+
+function Tabs({ conversation, tab, opened }: TabsProps): JSX.Element {
+  const headSeq = opened?.view.headSeq ?? 0;
+  const issues = useIssueCount(conversation, opened?.isWorking === false ? headSeq : null);
+  const counts: { readonly [title: string]: number } = { Log: headSeq, Issues: issues };
   const Tools = tabTools.value;
   const nav = useRef<HTMLElement>(null);
   // Where not all of them have room, the one that is open is among those that are seen.
@@ -63,6 +84,7 @@ function Tabs({ conversation, tab }: { readonly conversation: string; readonly t
           aria-current={row === tab ? "page" : undefined}
         >
           {row.title}
+          <TabCount count={counts[row.title] ?? 0} isTrouble={row.title === "Issues"} />
         </a>
       ))}
       <span class="right">{Tools === null ? null : <Tools />}</span>
@@ -114,7 +136,7 @@ export function ConversationFrame({
             Replay
           </a>
         </div>
-        <Tabs conversation={conversation} tab={tab} />
+        <Tabs conversation={conversation} tab={tab} opened={opened} />
       </header>
       {error === null || tellsIt ? null : <Failure error={error} retry={reload} />}
       {error === null || tab.standsDamage === true ? children : null}

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useIssueCount } from "../../data/issue-counts-shown.ts";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { costText } from "../../parts/numbers.ts";
 import { Ago } from "../../parts/shown-time.tsx";
@@ -7,7 +8,6 @@ import { Strip } from "../../parts/marks/strip.tsx";
 import { safeLine } from "#transfer/shown/shown-text";
 import { conversationAddress } from "../../router/addresses.ts";
 import { folderName, type Listed, statusOf, stripOf } from "./history-rows.ts";
-import { useIssueCount } from "./issue-badges.ts";
 
 interface BadgeProps {
   readonly icon: IconName;
@@ -46,8 +46,10 @@ interface RowProps {
 }
 
 export function ConversationRow({ listed, isSelected, select }: RowProps): JSX.Element {
-  const { conversation, title, summary, damage } = listed;
-  const issues = useIssueCount(listed);
+  const { conversation, title, summary, damage, state } = listed;
+  // A turn that runs is no issue.
+  const isCounted = damage === null && state !== "working" && state !== "waiting";
+  const issues = useIssueCount(conversation, isCounted ? listed.headSeq : null);
   const tags = (summary?.metadata.tags ?? []).slice(0, 3);
   return (
     <div class={isSelected ? "list-row item is-selected" : "list-row item"}>

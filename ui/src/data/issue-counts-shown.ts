@@ -1,7 +1,6 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { client } from "../../data/api-client.ts";
-import type { Listed } from "./history-rows.ts";
+import { client } from "./api-client.ts";
 
 interface Counted {
   /** Of the log that was counted. */
@@ -10,7 +9,7 @@ interface Counted {
 }
 
 const counted: Signal<ReadonlyMap<string, Counted>> = signal(new Map());
-/** What rows on the screen want to know, with how often it was asked for. */
+/** What is on the screen wants to know, with how often it was asked for. */
 const wanted = new Map<string, { readonly headSeq: number; readonly tries: number }>();
 const ASKED_MAX = 100;
 const TRIES_MAX = 30; // of a log that is so long that the server reads it over several requests
@@ -47,13 +46,12 @@ async function ask(): Promise<void> {
   if (again.length > 0) soon(AGAIN_MS);
 }
 
-/** How many things to look at a conversation on the screen has; what is not known yet is none. A turn that runs is no issue. */
-export function useIssueCount({ conversation, headSeq, damage, state }: Listed): number {
-  const isAsked = damage === null && state !== "working" && state !== "waiting";
+/** How many things to look at a conversation on the screen has; what is not known yet is none. Null: it is not to be asked for. */
+export function useIssueCount(conversation: string, headSeq: number | null): number {
   useEffect(() => {
-    if (!isAsked || counted.value.get(conversation)?.headSeq === headSeq) return;
+    if (headSeq === null || counted.value.get(conversation)?.headSeq === headSeq) return;
     wanted.set(conversation, { headSeq, tries: 0 });
     soon(GATHER_MS);
-  }, [conversation, headSeq, isAsked]);
-  return isAsked ? (counted.value.get(conversation)?.issues ?? 0) : 0;
+  }, [conversation, headSeq]);
+  return headSeq === null ? 0 : (counted.value.get(conversation)?.issues ?? 0);
 }
