@@ -1,4 +1,4 @@
-import { homedir } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { Holdfast } from "./conversation/holdfast.ts";
 import type { StoredEntry } from "./log/entry.ts";
@@ -27,7 +27,8 @@ export interface HoldfastOptions {
 }
 
 export function defaultStore(): string {
-  return `sqlite:${join(homedir(), ".holdfast", "holdfast.db")}`;
+  // Where HOME is empty the store would be another one in each folder.
+  return `sqlite:${join(homedir() || userInfo().homedir, ".holdfast", "holdfast.db")}`;
 }
 
 /** Opens a store by its address; what other stores are made of is not loaded. */

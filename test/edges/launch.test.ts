@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { defaultStore } from "#open";
 import { tempDir } from "../support/temp-dir.ts";
 import { runCli, jsonLines, ROOT } from "./cli-run.ts";
 
@@ -123,4 +124,15 @@ test("a command loads what it needs: the agent loop is loaded for a model, and n
     false,
     true,
   ]);
+});
+
+test("an empty HOME is no home: the store is not another one in each folder", () => {
+  const { HOME } = process.env;
+  try {
+    process.env["HOME"] = "";
+    expect(isAbsolute(defaultStore().slice("sqlite:".length))).toBe(true);
+  } finally {
+    if (HOME === undefined) delete process.env["HOME"];
+    else process.env["HOME"] = HOME;
+  }
 });

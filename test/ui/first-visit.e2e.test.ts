@@ -65,6 +65,14 @@ async function strike(name: string | RegExp): Promise<void> {
     .click();
 }
 
+/** Whether the tour's frame lies around a prompt with these words. */
+async function isFramed(words: string): Promise<boolean> {
+  const frame = await page.locator(".tour-frame").boundingBox();
+  const prompt = await page.locator(".msg.user", { hasText: words }).first().boundingBox();
+  if (frame === null || prompt === null) return false;
+  return frame.y <= prompt.y && frame.y + frame.height >= prompt.y + prompt.height && frame.height < 200;
+}
+
 /** It says the name once more than before. */
 async function stillKnows(times: number): Promise<void> {
   await expect.poll(() => answers(/^Ada$/).count()).toBe(times);
@@ -145,6 +153,18 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await picture(page, "first-visit-replayed");
 });
 
+test("a link that was used leads on in a browser that is known, and says what to do in any other", async () => {
+  await page.goto(ui.link);
+  await page.locator(".list-row.item").first().waitFor();
+  expect(new URL(page.url()).pathname).toBe("/");
+  await using stranger = await visit(ui.link, { expected: /401/ });
+  await stranger.page.getByRole("status").getByText("npm start").waitFor();
+  await stranger.page.locator(".banner.bad").waitFor();
+  expect(await stranger.page.locator("body").innerText()).not.toMatch(/Bearer|schemaVersion/);
+  await expect.poll(() => stranger.page.getByRole("button", { name: "Take the tour" }).count()).toBe(0);
+  await picture(stranger.page, "not-signed-in");
+});
+
 test("a server that is killed in the middle of an answer leaves what it said, and the rest comes after it", async () => {
   await page.getByRole("link", { name: "History" }).first().click();
   await button("New").click();
@@ -180,6 +200,8 @@ test("the tour is taken by keys, shows a session that is survived, and is offere
       await expectAccessible(page);
       await picture(page, "tour-survived");
     }
+    // The prompt that is edited, not the last one.
+    if (step === 5) await expect.poll(() => isFramed("My name is Ada")).toBe(true);
     // From the heading: to end it, back, on.
     for (const _ of step === 1 ? [1, 2] : [1, 2, 3]) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");

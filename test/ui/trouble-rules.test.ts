@@ -68,6 +68,12 @@ describe("what was survived", () => {
       words: [expect.stringContaining("started again")],
     });
   });
+  test("is said of an id that changed by itself without another session that took over", () => {
+    const rolled = entry(5, { type: "upstream_link", upstream: "B", reason: "rolled_by_upstream" });
+    const { words } = survivalSince(state([...asked, rolled, ended]), 2);
+    expect(words).toEqual([expect.stringContaining("by itself")]);
+    expect(words.join()).not.toContain("took over");
+  });
   test("is told of the first turn behind a seq, and that a later one answered", () => {
     expect(survivalSince(state([]), 0).turn).toBe("none");
     expect(survivalSince(state([ended]), 9).turn).toBe("none");

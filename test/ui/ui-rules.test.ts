@@ -22,6 +22,7 @@ import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/a
 import { changedLines } from "../../ui/src/text/changes/file-change.ts";
 import { plainStretches } from "../../ui/src/text/plain-stretches.ts";
 import { NESTED } from "../support/hostile-log.ts";
+import { shortId } from "#transfer/shown/shown-text";
 
 const entry = (seq: number, body: object): Entry =>
   ({
@@ -264,4 +265,10 @@ describe("what is given to a lexer", () => {
     const stretches = plainStretches(`before\n${"> ".repeat(50)}deep\nafter`);
     expect(stretches.map(({ isPlain }) => isPlain)).toEqual([false, true, false]);
   });
+});
+
+test("ids that were made at the same moment are told apart by what is shown of them", () => {
+  const made = ["01a1e683-b0c1-7000-be35-f042ca0dac1a", "01a1e683-b0c1-7001-a112-0c6fd1a9b2e4"];
+  expect(made.map(shortId)).toEqual(["ca0dac1a", "d1a9b2e4"]);
+  expect(shortId("fix-the-test")).toBe("fix-the-test");
 });

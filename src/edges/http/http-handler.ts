@@ -111,7 +111,7 @@ export class HttpHandler {
     const limit = (): void => this.#rates.check("");
     if (url.pathname === "/launch" && request.method === "GET") {
       limit();
-      return this.#launch(url);
+      return this.#launch(request, url);
     }
     const page = (await this.#pages?.find(request)) ?? null;
     if (page !== null) return page;
@@ -123,10 +123,14 @@ export class HttpHandler {
   }
 
   /** Exchanges the code for a cookie, and leaves no trace of it in the address. */
-  #launch(url: URL): Response {
+  #launch(request: Request, url: URL): Response {
     const launched = this.#codes.exchange(url.searchParams.get("code") ?? "");
-    if (launched === null)
+    if (launched === null) {
+      // Whoever opens a link twice is a person: the pages go on where they are known, and else say what to do.
+      if (this.#pages !== null && wantsPage(request))
+        return new Response(null, { status: 303, headers: { location: "/" } });
       throw new Refusal("wrong_code", "This launch code was used, is too old or never was one");
+    }
     const { name, secure } = this.#options.cookie;
     const cookie = `${name}=${launched.session}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
     const location = launched.to ?? (this.#pages === null ? "/api/health" : "/");
@@ -261,4 +265,8 @@ function response(
     status,
     headers: { "content-type": "application/json; charset=utf-8", ...again },
   });
+}
+
+function wantsPage(request: Request): boolean {
+  return /\btext\/html\b/.test(request.headers.get("accept") ?? "");
 }

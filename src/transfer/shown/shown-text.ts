@@ -46,3 +46,12 @@ const COLOURS = /\u001B\[[\d;:]{0,64}m/g;
 export function safeLine(text: string): string {
   return safeText(text.replaceAll(COLOURS, "")).replaceAll(/\s+/g, " ").trim();
 }
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** The end of a UUIDv7 is chance; its start is the time it was made, which many share. */
+export const SHORT_ID_CHARS = 8;
+
+/** An id by what tells it from others. */
+export function shortId(id: string): string {
+  return safeLine(UUID.test(id) ? id.slice(-SHORT_ID_CHARS) : id);
+}

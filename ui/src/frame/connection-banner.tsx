@@ -17,8 +17,9 @@ export function ConnectionBanner(): JSX.Element | null {
           </>
         ) : (
           <>
-            <b>This browser is not signed in.</b> Open the address that <code>holdfast ui</code> or{" "}
-            <code>holdfast serve</code> prints; it works once.
+            <b>This browser is not signed in.</b> A link lets one browser in, once, within five minutes. Start{" "}
+            <code>holdfast ui</code>, or <code>npm start</code>, once more and open the link that it prints:
+            it shows the same conversations, and the one that runs may go on.
           </>
         )}
       </span>

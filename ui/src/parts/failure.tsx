@@ -2,6 +2,9 @@ import type { JSX } from "preact";
 import { ApiError } from "#edges/http/client/index";
 import { Icon } from "./marks/icon.tsx";
 
+// Their own words are for programs; the banner says what a person does.
+const SIGNED_OUT: ReadonlySet<string> = new Set(["no_token", "wrong_token"]);
+
 /** What failed, what is safe, and the one way on. */
 export function Failure({
   error,
@@ -12,7 +15,9 @@ export function Failure({
 }): JSX.Element {
   const [what, more, code] =
     error instanceof ApiError
-      ? [error.message, `${error.safe} ${error.next}`, error.code]
+      ? SIGNED_OUT.has(error.code)
+        ? ["Nothing can be shown to a browser that is not signed in.", "Nothing was changed.", error.code]
+        : [error.message, `${error.safe} ${error.next}`, error.code]
       : ["The server did not answer.", "Nothing is lost: it is all in the log.", "unreachable"];
   return (
     <div class="banner bad" role="alert">

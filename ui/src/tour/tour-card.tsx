@@ -3,40 +3,43 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { onKey, useKeys } from "../frame/keys.ts";
 import { Icon } from "../parts/marks/icon.tsx";
 import { endTour, goInTour } from "./tour-state.ts";
+import type { TourStep } from "./tour-steps.ts";
 import { tour } from "./tour-under-way.ts";
 
 const LOOK_MS = 200; // pages load and rows move
 const AROUND_PX = 4;
 
-/** The first that is there, and in sight or can be brought there. */
-function marked(marks: readonly string[]): HTMLElement | null {
+/** What is there, and in sight or can be brought there. */
+function marked({ marks, isFirstMarked }: TourStep): HTMLElement | null {
   for (const mark of marks) {
     const found = [...document.querySelectorAll<HTMLElement>(mark)].filter(
       (one) => one.getClientRects().length > 0,
     );
-    const last = found.at(-1);
-    if (last !== undefined) return last;
+    const one = found.at(isFirstMarked === true ? 0 : -1);
+    if (one !== undefined) return one;
   }
   return null;
 }
 
 /** A frame around what a step speaks of; it takes no clicks. */
-function Frame({ marks }: { readonly marks: readonly string[] }): JSX.Element {
+function Frame({ step }: { readonly step: TourStep }): JSX.Element {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
     let brought: HTMLElement | null = null;
     const place = (): void => {
-      const [frame, found] = [ref.current, marked(marks)];
+      const [frame, found] = [ref.current, marked(step)];
       if (frame === null) return;
       frame.hidden = found === null;
       if (found === null) return;
       if (brought !== found) found.scrollIntoView({ block: "nearest" });
       brought = found;
-      const { top, left, width, height } = found.getBoundingClientRect();
+      const { top, left, right, bottom } = found.getBoundingClientRect();
+      // What fills the page to its edge is framed within it.
+      const [from, to] = [Math.max(0, left - AROUND_PX), Math.min(window.innerWidth, right + AROUND_PX)];
       frame.style.top = `${top - AROUND_PX}px`;
-      frame.style.left = `${left - AROUND_PX}px`;
-      frame.style.width = `${width + 2 * AROUND_PX}px`;
-      frame.style.height = `${height + 2 * AROUND_PX}px`;
+      frame.style.left = `${from}px`;
+      frame.style.width = `${to - from}px`;
+      frame.style.height = `${bottom - top + 2 * AROUND_PX}px`;
     };
     place();
     const timer = setInterval(place, LOOK_MS);
@@ -45,7 +48,7 @@ function Frame({ marks }: { readonly marks: readonly string[] }): JSX.Element {
       clearInterval(timer);
       for (const type of ["scroll", "resize"]) window.removeEventListener(type, place);
     };
-  }, [marks]);
+  }, [step]);
   return <div class="tour-frame" ref={ref} hidden aria-hidden="true" />;
 }
 
@@ -61,7 +64,7 @@ export function TourCard(): JSX.Element | null {
   if (now === null || step === undefined) return null;
   return (
     <>
-      <Frame key={at} marks={step.marks} />
+      <Frame key={at} step={step} />
       <aside
         class="tour-card"
         aria-label="Tour"

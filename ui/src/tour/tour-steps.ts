@@ -6,8 +6,10 @@ export interface TourStep {
   readonly words: string;
   /** Where it is: a page of the conversation of the tour (`""` is the talk itself), or the history. */
   readonly page: "history" | "" | "tree" | "any";
-  /** What it speaks of; the first that is there is marked. */
+  /** What it speaks of: of the first of these that is there, the last is marked. */
   readonly marks: readonly string[];
+  /** The first is. */
+  readonly isFirstMarked?: true;
   /** Done by the button that leads on, which says so. */
   readonly act?: TourAct;
   readonly next: string;
@@ -16,7 +18,7 @@ export interface TourStep {
 const HISTORY: TourStep = {
   title: "History",
   words:
-    "One row for each conversation, however many sessions of agents carried it. The strip in a row is its life: the ink line is the log, the bands above it are the sessions.",
+    "Each conversation has one row here, however many sessions of agents carry it. The strip in a row is its life: the ink line is the log, the bands above it are the sessions.",
   page: "history",
   marks: [".list-row.item .strip", ".state-body", ".head h1"],
   next: "Next",
@@ -72,6 +74,7 @@ const LIVE: readonly TourStep[] = [
       "At every message, when the mouse is over it or it is selected with j and k: fork, edit and resubmit, replay from here, label. The original always stays. The next button edits the first prompt: “My name is Bea”.",
     page: "",
     marks: [".msg.user"],
+    isFirstMarked: true,
     act: "edit",
     next: "Edit it",
   },
@@ -93,6 +96,7 @@ const LOOKED_AT: readonly TourStep[] = [
       "At every message, when the mouse is over it or it is selected with j and k: fork, edit and resubmit, replay from here, label. The original always stays.",
     page: "",
     marks: [".msg.user"],
+    isFirstMarked: true,
     next: "Next",
   },
 ];

@@ -4,12 +4,12 @@ import type { DiffTotals } from "#log/diff/diff-totals";
 import type { Divergence } from "#log/diff/diff-branches";
 import type { Sink } from "#edges/cli/command";
 import { counted } from "#edges/cli/terminal/count";
-import { shortId } from "#edges/cli/view/list-view";
 import { fit, safeLine, wrap } from "#edges/cli/terminal/terminal";
 import { changeLines, itemText, resultText } from "./diff-changes.ts";
 import { costOf, tokensText, turnText, wallText } from "./diff-figures.ts";
 import { joinFitting } from "./diff-table.ts";
 import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
+import { shortId } from "#transfer/shown/shown-text";
 
 const TOOLS_NAMED = 6;
 

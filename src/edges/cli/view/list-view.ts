@@ -5,9 +5,8 @@ import type { Listed } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import { type ListedState, listedState } from "#transfer/listed/listed-state";
 import { ageOf } from "./time.ts";
+import { SHORT_ID_CHARS, shortId } from "#transfer/shown/shown-text";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const END_CHARS = 8; // the end of a UUIDv7 is chance; its start is the time it was made, which many share
 const [AGE, ENTRIES, STATE, AGENT, FOLDER, TITLE_MIN] = [7, 7, 12, 8, 14, 12]; // together 80 columns
 const [AGENT_MAX, FOLDER_MAX] = [24, 32];
 
@@ -76,7 +75,7 @@ interface RowStyle {
 export function headingRow({ style, columns }: RowStyle): string {
   const widths = widthsFor(columns);
   const cells = [
-    pad("ID", END_CHARS),
+    pad("ID", SHORT_ID_CHARS),
     pad("CHANGED", AGE),
     "ENTRIES".padStart(ENTRIES),
     pad("STATE", STATE),
@@ -94,14 +93,14 @@ export function listRow(listed: Listed, { agent, state }: RowState, { style, col
   const title = [listed.title === null ? "" : safeLine(listed.title), origin].filter(Boolean).join(" ");
   const paint = state === "damaged" ? style.red : style.yellow;
   const cells = [
-    style.cyan(pad(shortId(listed.conversation), END_CHARS)),
+    style.cyan(pad(shortId(listed.conversation), SHORT_ID_CHARS)),
     style.dim(pad(ageOf(listed.updatedAt, Date.now()), AGE)),
     String(listed.headSeq).padStart(ENTRIES),
     paint(pad(state, STATE)),
     pad(fit(safeLine(agent ?? ""), widths.agent), widths.agent),
     pad(fitEnd(safeLine(listed.cwd ?? ""), widths.folder), widths.folder),
   ];
-  const used = END_CHARS + AGE + ENTRIES + STATE + widths.agent + widths.folder + 2 * cells.length;
+  const used = SHORT_ID_CHARS + AGE + ENTRIES + STATE + widths.agent + widths.folder + 2 * cells.length;
   return `${cells.join("  ")}  ${fit(title, Math.max(TITLE_MIN, columns - used))}`.trimEnd();
 }
 
@@ -115,11 +114,6 @@ export function plainRow(listed: Listed, state: string, { style, columns }: RowS
   const chatSession = Math.max(16, columns - 36 - 8 - 6 - 6);
   const mark = state === "" ? "" : `⚠ ${state} `;
   return `${style.cyan(id)}  ${style.dim(age)}  ${count}  ${style.red(mark)}${fit(`${title}${title === "" ? "" : " "}${origin}`.trim(), chatSession)}`.trimEnd();
-}
-
-/** An id by what tells it from others. */
-export function shortId(id: string): string {
-  return safeLine(UUID.test(id) ? id.slice(-END_CHARS) : id);
 }
 
 /** Of a folder the end says more than the start. */

@@ -19,7 +19,10 @@ const REFUSALS = {
   wrong_origin: [403, "Only pages of this server may ask it; programs leave Origin and Sec-Fetch-Site out."],
   no_token: [401, "Send `Authorization: Bearer TOKEN`; `holdfast token add` makes one."],
   wrong_token: [401, "Ask whoever runs the server for a token; `holdfast token ls` lists those there are."],
-  wrong_code: [401, "A launch code opens one page, once, within minutes: ask the server for another."],
+  wrong_code: [
+    401,
+    "A launch code opens one browser, once, within five minutes: start `holdfast ui` once more for another.",
+  ],
   no_right: [403, "Use a token with that right; `holdfast token add --rights` makes one."],
   only_reading: [403, "Ask a server that was started without --read-only."],
   wrong_path: [404, "GET /api/openapi.json lists the routes there are."],

@@ -74,7 +74,7 @@ async function listening(server: Server, host: string, port: number): Promise<vo
   } catch (cause) {
     const why =
       (cause as NodeJS.ErrnoException).code === "EADDRINUSE"
-        ? "somebody else listens there"
+        ? "somebody else listens there; choose another port, or none for any that is free"
         : (cause as Error).message;
     throw new LogError(
       "invalid_request",

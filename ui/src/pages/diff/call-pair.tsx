@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { type WordChange, wordChanges } from "#log/diff/word-changes";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText, shortId } from "#transfer/shown/shown-text";
 import { lazy } from "../../parts/lazy.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
@@ -121,7 +121,7 @@ function Call({ change, side, conversation, leaf }: CallProps): JSX.Element {
           href={conversationAddress(conversation, "", { leaf, at: part.entry })}
           aria-label={`Entry ${part.entry} in ${side.toUpperCase()}`}
         >
-          {part.entry.length > 10 ? part.entry.slice(0, 8) : part.entry}
+          {shortId(part.entry)}
         </a>
       </div>
       {isChanged ? <Members change={change} side={side} isEdit={edited !== null} /> : null}

@@ -118,10 +118,8 @@ export function Preview({ listed }: { readonly listed: Listed }): JSX.Element {
   return (
     <aside class="preview" aria-label="Preview of the selected conversation">
       <section>
-        <div class="row-flex">
-          <h2 class="cut grow">{title === null || title === "" ? conversation : safeLine(title)}</h2>
-          <CopyButton text={conversation} what="id" />
-        </div>
+        <h2>{title === null || title === "" ? conversation : safeLine(title)}</h2>
+        <CopyButton text={conversation} what="id" />
         <Strip data={stripOf(listed)} width={330} />
       </section>
       <section>

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { TreeNode } from "#edges/http/client/index";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/shown/shown-text";
 import { costText, countText } from "../../parts/numbers.ts";
 import { sinceBranch } from "./since-branch.ts";
 
@@ -10,7 +10,7 @@ const WORDS_MAX = 240;
 /** What its way took since it parted from others, in words. */
 export function sinceText(byId: ReadonlyMap<string, TreeNode>, id: string): string {
   const { entries, costMicros, from } = sinceBranch(byId, id);
-  const since = from === null ? "since the start" : `since the branch at ${safeLine(from.slice(0, 12))}`;
+  const since = from === null ? "since the start" : `since the branch at ${shortId(from)}`;
   return `${costText(costMicros)} and ${countText(entries, "entry", "entries")} ${since}`;
 }
 

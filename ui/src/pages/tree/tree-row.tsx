@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/shown/shown-text";
 import { Carrier } from "../../parts/marks/carrier.tsx";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
@@ -27,8 +27,6 @@ const WORDS: { readonly [type: string]: string } = {
   state_change: "state",
   branch_summary: "summary of a branch",
 };
-
-const short = (id: string): string => (id.length > 10 ? id.slice(0, 8) : id);
 
 /** What a node is, in words, for whoever does not see its mark. */
 const SPOKEN: { readonly [kind: string]: string } = {
@@ -90,7 +88,7 @@ function NodeEnd({
       {state.isAncestor ? <span class="tag">ancestor</span> : null}
       {state.isLeaf ? <span class="tag ok">active</span> : null}
       {sibling === null ? null : <span title={`Branch ${sibling.replace("/", " of ")} here`}>{sibling}</span>}
-      <span class="mono-id">{short(node.id)}</span>
+      <span class="mono-id">{shortId(node.id)}</span>
     </span>
   );
 }

@@ -30,6 +30,8 @@ export function survivalSince(state: ThreadState, seq: number): Survival {
     isAnswered: own.some((fact) => fact.type === "turn_end" && fact.outcome === "completed"),
     words: ribbons.flatMap((ribbon) => {
       if (ribbon.kind !== "rollover") return [ribbonWords(ribbon)];
+      if (ribbon.reason === "rolled_by_upstream")
+        return ["The agent changed its session’s id by itself; the new id is linked."];
       return ribbon.reason === "first" ? [] : [`A new session took over: ${ribbonWords(ribbon)}.`];
     }),
   };
