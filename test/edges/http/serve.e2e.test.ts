@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createClient } from "#edges/http/client/index";
@@ -53,6 +55,21 @@ test("a server that is killed has lost nothing it acknowledged; clients go on by
   expect(await second.end("SIGTERM")).toBe(0);
   const listed = await holdfastHere(store, ["ls", "--json"]);
   expect(jsonLines(listed.out)).toMatchObject([{ conversation, title: "Over HTTP", headSeq }]);
+});
+
+test("behind a proxy its link has the proxy's name, and its cookie is for TLS alone", async () => {
+  await using server = await startServer("memory:", "--public-url", "https://agents.example");
+  const launch = new URL(server.launch);
+  expect(launch.origin).toBe("https://agents.example");
+  const asked = get(`${server.url}${launch.pathname}${launch.search}`, {
+    headers: { host: "agents.example" },
+  });
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  answer.resume();
+  expect([answer.statusCode, answer.headers["set-cookie"]?.[0]]).toEqual([
+    303,
+    expect.stringMatching(/; Secure$/),
+  ]);
 });
 
 test("it lets a browser in by its link once, and does not listen beyond this machine unless told", async () => {

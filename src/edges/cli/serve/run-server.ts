@@ -13,7 +13,7 @@ import { type Call, remark } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 import { ownRecords } from "#edges/cli/resume/own-records";
-import { ownRun, type ServerRun } from "./server-run.ts";
+import { ownRun, publicUrlOf, type ServerRun } from "./server-run.ts";
 import { supervisedRun } from "./supervised-run.ts";
 import { servedAgents } from "./served-agents.ts";
 import { servedReplays } from "./served-model.ts";
@@ -86,14 +86,6 @@ async function start(
 function limitsOf(perSecond: number | undefined): Partial<HttpLimits> {
   if (perSecond === 0) throw new LogError("invalid_request", "--rate is a number from 1 on");
   return perSecond === undefined ? {} : { perSecond, burst: 2 * perSecond };
-}
-
-function publicUrlOf(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "")
-    return url.origin;
-  throw new LogError("invalid_request", `--public-url takes https://NAME, without a path, not "${text}"`);
 }
 
 async function stopped(signal: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import {
   newSecret,
 } from "#edges/http/index";
 import { answer, type Call, remark } from "#edges/cli/command";
+import { LogError } from "#log/errors";
 
 /** One run of the server: what it is given, when it stops, and who is told. */
 export interface ServerRun {
@@ -25,6 +26,15 @@ export interface ServerRun {
 const GRACE_MS = 10_000;
 const CLOSE_MS = 2_000;
 
+/** How it is reached through a proxy. */
+export function publicUrlOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "")
+    return url.origin;
+  throw new LogError("invalid_request", `--public-url takes https://NAME, without a path, not "${text}"`);
+}
+
 /** A run by itself: it prints where it is and stops at Ctrl-C. */
 export function ownRun(call: Call): ServerRun {
   const secret = newSecret("hf");
@@ -36,7 +46,9 @@ export function ownRun(call: Call): ServerRun {
     graceMs: GRACE_MS,
     closeMs: CLOSE_MS,
     ready: ({ url, handler }, { space, rights, ...grant }) => {
-      const launch = `${url}/launch?code=${handler.launchCode({ ...grant, space, rights })}`;
+      // A browser comes by the name that the proxy has: its cookie may be for TLS alone.
+      const shown = publicUrlOf(call.flags.text("public-url")) ?? url;
+      const launch = `${shown}/launch?code=${handler.launchCode({ ...grant, space, rights })}`;
       return answer(
         call,
         { url, launch, token: secret, space, rights },

@@ -27,7 +27,7 @@ const REFUSALS = {
   only_reading: [403, "Ask a server that was started without --read-only."],
   wrong_path: [404, "GET /api/openapi.json lists the routes there are."],
   wrong_method: [405, "GET /api/openapi.json says which methods a path has."],
-  wrong_type: [415, "Send JSON, with `Content-Type: application/json`."],
+  wrong_type: [415, "Send it so; GET /api/openapi.json says what each route is sent."],
   too_slow: [408, "Send it again, at once; a large body may have to be split."],
   too_many: [429, "Wait for as long as Retry-After says."],
   stopping: [503, "Ask again in a moment: another process takes over, or this one starts anew."],
