@@ -1,17 +1,17 @@
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { MemoryScopeView, MemoryView } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";
 import { useLoaded } from "../../data/loaded.ts";
-import { onKey, useKeys } from "../../frame/keys.ts";
 import { mayWrite } from "../../frame/store-foot.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
+import { SearchField } from "../../parts/search-field.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, query } from "../../router/location.ts";
@@ -20,7 +20,6 @@ import { RememberForm } from "./remember-form.tsx";
 import { RememberedItem } from "./remembered-item.tsx";
 
 const ROW_PX = 44;
-const TYPED_MS = 200;
 const FOUND_MAX = 200;
 
 interface Shown {
@@ -77,31 +76,6 @@ function ScopeChoice({
         ))}
       </select>
     </label>
-  );
-}
-
-function SearchField({ words }: { readonly words: string }): JSX.Element {
-  const input = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState(words);
-  useLayoutEffect(() => setTyped(words), [words]); // with what is drawn: what is typed next is not lost
-  useEffect(() => {
-    const timer = setTimeout(() => typed !== words && changeQuery({ q: typed }), TYPED_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  useKeys([onKey("searchMemory", () => input.current?.focus())]);
-  return (
-    <span class="field">
-      <Icon name="search" />
-      <input
-        ref={input}
-        type="search"
-        aria-label="Search what is remembered"
-        placeholder="Search, in any language"
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-      <kbd class="wide">/</kbd>
-    </span>
   );
 }
 
@@ -183,7 +157,14 @@ function Tools({
   return (
     <div class="block-head memory-tools" role="search">
       <ScopeChoice scopes={shown?.scopes ?? []} asked={asked} />
-      {removed ? null : <SearchField words={words} />}
+      {removed ? null : (
+        <SearchField
+          words={words}
+          label="Search what is remembered"
+          placeholder="Search, in any language"
+          act="searchMemory"
+        />
+      )}
       <button
         class={removed ? "chip on" : "chip"}
         type="button"

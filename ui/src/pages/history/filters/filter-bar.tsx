@@ -1,15 +1,12 @@
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
+import { SearchField } from "../../../parts/search-field.tsx";
 import type { Query } from "../../../router/addresses.ts";
 import { changeQuery } from "../../../router/location.ts";
-import { onKey, useKeys } from "../../../frame/keys.ts";
 import { FilterSelect } from "./filter-select.tsx";
 import type { HistoryFilters, StatusFilter } from "./history-filters.ts";
 import { type SeenValues, seenValues } from "./seen-values.ts";
-
-const TYPED_MS = 200;
 
 function Toggle({
   on,
@@ -72,31 +69,6 @@ function SeenFilters({ filters }: { readonly filters: HistoryFilters }): JSX.Ele
   );
 }
 
-function Words({ q }: { readonly q: string }): JSX.Element {
-  const input = useRef<HTMLInputElement>(null);
-  const [typed, setTyped] = useState(q);
-  useLayoutEffect(() => setTyped(q), [q]); // with what is drawn: what is typed next is not lost
-  useEffect(() => {
-    const timer = setTimeout(() => typed !== q && changeQuery({ q: typed }), TYPED_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  useKeys([onKey("filter", () => input.current?.focus())]);
-  return (
-    <span class="field">
-      <Icon name="search" />
-      <input
-        ref={input}
-        type="search"
-        aria-label="Filter by title, or search all text"
-        placeholder="Filter, or search all text"
-        value={typed}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-      />
-      <kbd class="wide">/</kbd>
-    </span>
-  );
-}
-
 /** What the list is narrowed to; all of it is in the address. */
 export function FilterBar({
   filters,
@@ -113,7 +85,12 @@ export function FilterBar({
       : [...STATUS_CHOICES, ["agent_only", `only an agent has it (${agentSessions})`] as const];
   return (
     <div class="filters" role="search">
-      <Words q={q} />
+      <SearchField
+        words={q}
+        label="Filter by title, or search all text"
+        placeholder="Filter, or search all text"
+        act="filter"
+      />
       {[7, 30].map((span) => (
         <Toggle key={span} on={days === span} change={{ days: String(span) }}>
           {`Last ${span} days`}
