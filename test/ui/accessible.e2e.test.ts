@@ -103,16 +103,28 @@ async function settled(ready: string): Promise<void> {
 
 // What scrolls by itself may be wider than the screen.
 const WIDER = `[...document.querySelectorAll("body *")]
-  .filter((one) => one.closest(".scroll-x, .tabs, .filters, svg, pre, .sr, .skip") === null && one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
+  .filter((one) => one.closest(".scroll-x, .code, .tabs, .filters, svg, pre, .sr, .skip") === null && one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
   .map((one) => "sticks out: " + one.tagName + "." + one.className + " to " + Math.round(one.getBoundingClientRect().right))`;
 
 type AxeAsked = Parameters<typeof accessibilityFindings>[1];
 
-async function findings(asked: AxeAsked): Promise<readonly string[]> {
+async function widerThanScreen(): Promise<readonly string[]> {
   const isWide = await page.evaluate<boolean>("document.documentElement.scrollWidth > innerWidth");
+  return [...(isWide ? ["scrolls sideways"] : []), ...(await page.evaluate<string[]>(WIDER)).slice(0, 5)];
+}
+
+/** The largest text of the settings. */
+async function lookLarge(name: string): Promise<readonly string[]> {
+  await page.evaluate('document.documentElement.dataset["text"] = "130"');
+  const found = (await widerThanScreen()).map((one) => `${name}, large: ${one}`);
+  await picture(page, `${name}-large`);
+  await page.evaluate('document.documentElement.dataset["text"] = "100"');
+  return found;
+}
+
+async function findings(asked: AxeAsked): Promise<readonly string[]> {
   return [
-    ...(isWide ? ["scrolls sideways"] : []),
-    ...(await page.evaluate<string[]>(WIDER)).slice(0, 5),
+    ...(await widerThanScreen()),
     ...(await page.locator(".banner.bad").allTextContents()),
     ...(await accessibilityFindings(page, asked)),
   ];
@@ -130,8 +142,10 @@ async function look(name: string, ready: string, within: AxeAsked = {}): Promise
   await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize({ width: 390, height: 844 });
   await note("dark-narrow");
+  found.push(...(await lookLarge(`${name}, narrow`)));
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.emulateMedia({ colorScheme: "light" });
+  found.push(...(await lookLarge(name)));
   return found;
 }
 

@@ -73,6 +73,15 @@ async function isFramed(words: string): Promise<boolean> {
   return frame.y <= prompt.y && frame.y + frame.height >= prompt.y + prompt.height && frame.height < 200;
 }
 
+/** Whether where it begins is beside the tour's card, and on the screen. */
+async function isFrameFree(): Promise<boolean> {
+  const frame = await page.locator(".tour-frame").boundingBox();
+  const card = await page.locator(".tour-card").boundingBox();
+  if (frame === null || card === null) return false;
+  const height = page.viewportSize()?.height ?? 0;
+  return frame.y >= 0 && frame.y < height && (frame.y < card.y || frame.y >= card.y + card.height);
+}
+
 /** It says the name once more than before. */
 async function stillKnows(times: number): Promise<void> {
   await expect.poll(() => answers(/^Ada$/).count()).toBe(times);
@@ -221,6 +230,23 @@ test("the tour is taken by keys, shows a session that is survived, and is offere
   await card.getByRole("heading").and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Escape");
   await card.waitFor({ state: "detached" });
+});
+
+test("on a phone the tour is found behind More, and its card leaves free what it speaks of", async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(new URL("/", ui.link).href);
+  await button("More").click();
+  await button(/tour of two minutes/).click();
+  const card = page.getByRole("complementary", { name: "Tour" });
+  for (let step = 1; step <= 7; step++) {
+    await card.getByRole("heading", { name: `Step ${step} of 7` }).waitFor();
+    await page.locator(".tour-frame:visible").waitFor();
+    await expect.poll(isFrameFree).toBe(true);
+    await picture(page, `tour-phone-${step}`);
+    await card.getByRole("button").last().click();
+  }
+  await card.waitFor({ state: "detached" });
+  await page.setViewportSize({ width: 1440, height: 2_400 });
 });
 
 test("without an agent nothing can be sent, and the page says so; of two, the one that carried it goes on", async () => {

@@ -47,12 +47,12 @@ export function Sidebar(): JSX.Element {
       <button
         class="jump"
         type="button"
-        aria-label="Search or jump Ctrl K"
+        aria-label="Search Ctrl K"
         aria-keyshortcuts="Control+K"
         onClick={() => openOverlay("palette")}
       >
         <Icon name="search" />
-        <span>Search or jump</span> <kbd>Ctrl K</kbd>
+        <span>Search</span> <kbd>Ctrl K</kbd>
       </button>
       <ul class="nav">
         {NAVIGATED.map(({ path: to, title, icon }) => (

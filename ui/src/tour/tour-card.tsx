@@ -34,6 +34,9 @@ function Frame({ step }: { readonly step: TourStep }): JSX.Element {
       if (brought !== found) found.scrollIntoView({ block: "nearest" });
       brought = found;
       const { top, left, right, bottom } = found.getBoundingClientRect();
+      // Where there is no room beside the page, the card leaves that end of it free.
+      const isHigh = top < window.innerHeight / 3;
+      document.querySelector(".tour-card")?.classList.toggle("at-foot", isHigh);
       // What fills the page to its edge is framed within it.
       const [from, to] = [Math.max(0, left - AROUND_PX), Math.min(window.innerWidth, right + AROUND_PX)];
       frame.style.top = `${top - AROUND_PX}px`;

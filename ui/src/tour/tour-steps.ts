@@ -21,6 +21,7 @@ const HISTORY: TourStep = {
     "Each conversation has one row here, however many sessions of agents carry it. The strip in a row is its life: the ink line is the log, the bands above it are the sessions.",
   page: "history",
   marks: [".list-row.item .strip", ".state-body", ".head h1"],
+  isFirstMarked: true,
   next: "Next",
 };
 const TREE: TourStep = {
@@ -34,9 +35,10 @@ const TREE: TourStep = {
 const PALETTE: TourStep = {
   title: "Palette and keys",
   words:
-    "Ctrl K finds pages, conversations and commands, this tour among them. A question mark lists the keys of the page that is open. Everything can be done without a mouse.",
+    "Search, or Ctrl K, finds pages, conversations and commands, this tour among them. A question mark lists the keys of the page that is open. Everything can be done without a mouse.",
   page: "any",
   marks: [".jump", ".mobile-bar button"],
+  isFirstMarked: true,
   next: "Done",
 };
 

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { nextTheme, theme } from "../../data/preferences.ts";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { path } from "../../router/location.ts";
+import { startTour } from "../../tour/tour-under-way.ts";
 import { Dialog } from "../dialog.tsx";
 import { BAR_PAGES } from "./mobile-bar.tsx";
 import { NAVIGATED } from "../sidebar.tsx";
@@ -24,6 +25,19 @@ export function MorePages({ close }: { readonly close: () => void }): JSX.Elemen
             </a>
           </li>
         ))}
+        <li>
+          <button
+            class="palette-row"
+            type="button"
+            onClick={() => {
+              close();
+              void startTour();
+            }}
+          >
+            <Icon name="runs" />
+            Take the tour of two minutes
+          </button>
+        </li>
         <li>
           <button class="palette-row" type="button" onClick={nextTheme}>
             <Icon name="theme" />

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { shortId } from "#transfer/shown/shown-text";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { countText, tokensText } from "../../parts/numbers.ts";
 import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
@@ -57,7 +58,7 @@ function EntryCell({
     <span role="cell" class="src cut">
       {row.entry === null ? null : (
         <a href={conversationAddress(conversation, "", { at: row.entry })} title={row.entry}>
-          {row.entry}
+          {shortId(row.entry)}
         </a>
       )}
     </span>

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { onKey, useKeys } from "../../frame/keys.ts";
@@ -21,11 +21,17 @@ const ROW_HEIGHT = 44;
 
 function Side({ side, compared }: { readonly side: "a" | "b"; readonly compared: Compared }): JSX.Element {
   const { address, conversation, entry, totals } = compared[side];
+  const { value } = useLoaded(
+    (signal) => client.getConversation({ conversation }, { signal }),
+    [conversation],
+  );
+  const [, at] = address.split("@");
   return (
     <div class="pick">
       <span class={`side-${side}`}>{side.toUpperCase()}</span>
-      <a class="strong cut mono" href={conversationAddress(conversation, "", { leaf: entry })}>
-        {address}
+      <a class="strong cut" href={conversationAddress(conversation, "", { leaf: entry })} title={address}>
+        {safeLine(value?.title ?? "") || shortId(conversation)}
+        {at === undefined ? null : <span class="mono"> @{shortId(at)}</span>}
       </a>
       <span class="sub cut">
         {totals.models.map((model) => safeLine(model)).join(", ") || "no model answered"}

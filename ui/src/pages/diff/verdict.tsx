@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/shown/shown-text";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { costText, countText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
@@ -50,7 +50,7 @@ export function Verdict({ compared }: { readonly compared: Compared }): JSX.Elem
             <>
               {" "}
               <a class="mono" href={conversationAddress(a.conversation, "", { leaf: a.entry, at: common.a })}>
-                {common.a}
+                {shortId(common.a)}
               </a>
             </>
           )}

@@ -118,7 +118,7 @@ export function Preview({ listed }: { readonly listed: Listed }): JSX.Element {
   return (
     <aside class="preview" aria-label="Preview of the selected conversation">
       <section>
-        <h2>{title === null || title === "" ? conversation : safeLine(title)}</h2>
+        <h2>{title === null || title === "" ? "No title yet" : safeLine(title)}</h2>
         <CopyButton text={conversation} what="id" />
         <Strip data={stripOf(listed)} width={330} />
       </section>

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { TreeNode } from "#edges/http/client/index";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText, shortId } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { say } from "../../frame/said.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
@@ -143,7 +143,7 @@ export function ForkPane({
   return (
     <section class="node-pane" aria-labelledby="node-h">
       <h3 id="node-h">{safeLine(title)}</h3>
-      <p class="faint">{`${isReplay ? "Replay" : "Fork"} from ${entry} · ${safeLine(about)}`}</p>
+      <p class="faint">{`${isReplay ? "Replay" : "Fork"} from ${shortId(entry)} · ${safeLine(about)}`}</p>
       <div class="node-acts">
         <Leads icon={isReplay ? "replay" : "fork"} to={conversationAddress(conversation)}>
           Open it

@@ -27,7 +27,9 @@ export function Carried({
       {fidelity === "native" ? <Yes words="the agent brought its own memory along" /> : null}
       {fidelity === "transcript" ? <Yes words="everything, as the agent’s own transcript" /> : null}
       {told?.summary === true ? <Yes words="the summary" /> : null}
-      {told === null ? null : <Yes words={`${countText(told.messages, "message")} word for word`} />}
+      {told === null || told.messages === 0 ? null : (
+        <Yes words={`${countText(told.messages, "message")} word for word`} />
+      )}
       {told === null || told.effects === 0 ? null : <Yes words={countText(told.effects, "effect")} />}
       {told === null || told.leftOut === 0 ? null : (
         <span class="no">

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ReplayOffer } from "#edges/http/client/index";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/shown/shown-text";
 import { client } from "../../../data/api-client.ts";
 import { Failure } from "../../../parts/failure.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
@@ -29,7 +29,7 @@ function Source({ offer: { source, title } }: { readonly offer: ReplayOffer }): 
       </h2>
       <span class="muted cut">
         {run === null ? "up to " : "the run "}
-        <code>{safeLine(run ?? entry)}</code>
+        <code title={safeLine(run ?? entry)}>{shortId(run ?? entry)}</code>
       </span>
     </div>
   );
