@@ -42,6 +42,10 @@ test("another way at the same prompt is one press away, and in the address", asy
   await page.keyboard.press("Alt+ArrowUp");
   await page.getByText("I could, but which guests?").first().waitFor();
   expect(page.url()).toContain("at=u3");
+  await expect.poll(() => page.locator(".entry.is-selected .sib .n").textContent()).toBe("1/2");
+  // The conversation's own is not held at the end it has now.
+  await page.keyboard.press("Alt+ArrowDown");
+  await page.waitForURL("**/c/sample?at=u4");
 });
 
 async function say(page: Page, words: string): Promise<void> {

@@ -87,7 +87,7 @@ test("what is shown in the end is the branch of the log, however reading and tel
   );
 });
 
-test("in a branch of its own nothing is added, and a new branch beside it is noticed once", () => {
+test("in a branch of its own nothing is added, and it is noticed when another branch is gone on with or begun", () => {
   const log = logOf([
     { act: "say", at: 0 },
     { act: "say", at: 0 },
@@ -103,6 +103,14 @@ test("in a branch of its own nothing is added, and a new branch beside it is not
     expect(next.isStale).toBe(false);
     return next.isParted;
   });
-  expect(parted).toEqual([false, true, false]);
+  expect(parted).toEqual([true, true, false]);
   expect([...state.branch.nodes.values()].map(({ id }) => id)).toEqual(["e1", "e2", "e3"]);
+});
+
+test("what is being said is shown at the end of the conversation's own branch, and of no other", () => {
+  const log = logOf([{ act: "say", at: 0 }]);
+  const state: ThreadState = { ...NO_THREAD, branch: nodesOf(pageAt(log, 2)) };
+  const entry = { seq: 3, id: "e3", parentId: null, type: "turn_start", turn: "t" } as unknown as Entry;
+  expect(afterTold(state, { entry, cut: null }, false).state.live.turn).toBe("t");
+  expect(afterTold(state, { entry, cut: null }, true).state.live.turn).toBeNull();
 });

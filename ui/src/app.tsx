@@ -44,8 +44,10 @@ function OpenedPage(): JSX.Element {
   const Page = opened === null ? undefined : COMPONENTS.get(opened.row);
   if (opened === null || Page === undefined) return <MissingPage />;
   if (opened.row.isTab !== true) return <Page params={opened.params} />;
+  const { conversation = "" } = opened.params;
+  // What was written or asked for in one is never shown, or saved, in another.
   return (
-    <ConversationFrame conversation={opened.params["conversation"] ?? ""} tab={opened.row}>
+    <ConversationFrame key={conversation} conversation={conversation} tab={opened.row}>
       <Page params={opened.params} />
     </ConversationFrame>
   );

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
+import { AGAIN_MS, connection, isPassing } from "./api-client.ts";
 
 /** Something that was asked for: what came of it, and what went wrong. What was there stays until other takes its place. */
 export interface Loaded<T> {
@@ -6,6 +7,16 @@ export interface Loaded<T> {
   readonly error: unknown;
   readonly isLoading: boolean;
   readonly reload: () => void;
+}
+
+/** A page goes on by itself when whoever did not answer is back. */
+export function useAgain(error: unknown, reload: () => void): void {
+  const isDue = isPassing(error) && connection.value === "live";
+  useEffect(() => {
+    if (!isDue) return undefined;
+    const timer = setTimeout(reload, AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [isDue, error]);
 }
 
 /** Asks when the page opens and whenever one of `by` is another; what is no longer wanted is stopped. */
@@ -27,5 +38,6 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, by: read
     return () => stop.abort();
   }, [...by, round]);
   const reload = useCallback(() => setRound((was) => was + 1), []);
+  useAgain(found.error, reload);
   return { ...found, reload };
 }

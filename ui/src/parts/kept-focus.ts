@@ -7,8 +7,8 @@ interface Focused {
   readonly around: readonly Element[];
 }
 
-const FOCUSABLE =
-  'a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), select:not(:disabled), summary, [tabindex="0"]';
+const FIELD = "input:not(:disabled), textarea:not(:disabled), select:not(:disabled)";
+const NO_FIELD = 'a[href], button:not(:disabled), summary, [tabindex="0"]';
 
 let last: Focused | null = null;
 
@@ -28,7 +28,9 @@ function bringBack(): void {
   if (last === null || !isLost(last)) return;
   const main = document.getElementById("main");
   const near = last.around.find((one) => one.isConnected);
-  const next = main?.contains(near ?? null) === true ? near?.querySelector<HTMLElement>(FOCUSABLE) : null;
+  // Whoever did not write is not brought into a field, where keys would be words.
+  const wanted = last.element.matches("input, textarea, select") ? `${FIELD}, ${NO_FIELD}` : NO_FIELD;
+  const next = main?.contains(near ?? null) === true ? near?.querySelector<HTMLElement>(wanted) : null;
   (next ?? main)?.focus({ preventScroll: true });
 }
 

@@ -18,6 +18,12 @@ export function navigate(address: string, { replace = false }: { readonly replac
   if (isOtherPage) window.scrollTo(0, 0);
 }
 
+/** Tells later whether a person is still on this page: what was asked for here leads nobody away from elsewhere. */
+export function stayed(): () => boolean {
+  const from = path.value;
+  return () => path.value === from;
+}
+
 /** Changes members of the query and leaves the others; null takes one away. */
 export function changeQuery(change: Query, { replace = true }: { readonly replace?: boolean } = {}): void {
   const all = { ...Object.fromEntries(here.value.searchParams), ...change };

@@ -4,7 +4,7 @@ import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
-import { query } from "../../router/location.ts";
+import { changeQuery, query } from "../../router/location.ts";
 import type { PageProps } from "../pages.ts";
 import { Approvals } from "./compose/approvals.tsx";
 import { Composer } from "./compose/composer.tsx";
@@ -16,29 +16,39 @@ import { Inspector } from "./inspector.tsx";
 import { openedConversation } from "./opened-conversation.ts";
 import { showTabTools } from "./tab-tools.ts";
 import { Thread } from "./thread/thread.tsx";
+import { placeOf } from "./thread/branch-nodes.ts";
+import { NO_THREAD } from "./thread/thread-state.ts";
 import { ThreadStore, type ThreadWanted } from "./thread/thread-store.ts";
 import { knownSeq } from "./trouble/survival.ts";
 import { TroubleNotes } from "./trouble/trouble-notes.tsx";
 import { viewIn, ViewModes } from "./view-modes.tsx";
 
-/** The store of what is shown; another branch, or another conversation, is another store. */
+/** The store of what is shown; another branch is another store. */
 function useThread({ conversation, leaf, at }: ThreadWanted): ThreadStore | null {
   const [store, setStore] = useState<ThreadStore | null>(null);
-  // An entry far from what is known is read around it.
-  const isKnown =
-    at === null || [...(store?.state.value.branch?.nodes.values() ?? [])].some(({ id }) => id === at);
-  const [origin, setOrigin] = useState({ conversation, at });
-  const around = origin.conversation === conversation ? origin.at : at; // no entry of another conversation
+  const branch = store?.state.value.branch ?? null;
+  const isFar = at !== null && branch !== null && placeOf(branch, at) === null;
+  const [origin, setOrigin] = useState({ leaf, at });
+  const around = origin.leaf === leaf ? origin.at : at; // no entry of another branch
+  // An entry far from what is known is read around it, also one that was asked for before anything was known.
   useEffect(() => {
-    if (origin.conversation !== conversation) setOrigin({ conversation, at });
-    else if (store !== null && store.state.value.branch !== null && !isKnown) setOrigin({ conversation, at });
-  }, [conversation, at]);
+    if (origin.leaf !== leaf || isFar) setOrigin({ leaf, at });
+  }, [leaf, at, branch === null]);
   useEffect(() => {
     const made = new ThreadStore({ conversation, leaf, at: around });
     setStore(made);
     return () => made.close();
   }, [conversation, leaf, around]);
-  return store?.conversation === conversation ? store : null; // what another one holds is never shown as this one's
+  return store;
+}
+
+/** An entry that is not on the conversation's own branch is shown on its own, and what is written next goes on from there. */
+function useOwnBranch(store: ThreadStore | null, leaf: string | null, at: string | null): void {
+  const { branch, siblings } = store?.state.value ?? NO_THREAD;
+  const isAway = leaf === null && at !== null && branch?.leaf === at && siblings.isAway(at);
+  useEffect(() => {
+    if (isAway) changeQuery({ leaf: siblings.endOf(at) });
+  }, [isAway, at]);
 }
 
 export function Page({ params }: PageProps): JSX.Element {
@@ -47,6 +57,7 @@ export function Page({ params }: PageProps): JSX.Element {
   const view = viewIn(query.value);
   const store = useThread({ conversation, leaf, at });
   useEffect(() => showTabTools(ViewModes), []);
+  useOwnBranch(store, leaf, at);
   const agents = useLoaded((signal) => client.listAgents({}, { signal }), []);
   const opened = openedConversation(conversation);
   const state = store?.state.value;

@@ -2,8 +2,10 @@ import { type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { ConversationView } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
-import { client, connection } from "../../data/api-client.ts";
+import { AnswerOrder } from "../../data/answer-order.ts";
+import { client, connection, isPassing } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";
+import { useAgain } from "../../data/loaded.ts";
 
 export interface OpenedConversation {
   readonly view: ConversationView;
@@ -33,20 +35,31 @@ const TELLING: ReadonlySet<Entry["type"]> = new Set([
 
 const LOOK_MS = 3_000;
 
+/** The last seq that the stream told: an answer that does not have it yet is behind what is shown. */
+let toldSeq = 0;
+const order = new AnswerOrder();
+
 async function load(conversation: string): Promise<void> {
+  const isTaken = order.ask();
   try {
     const view = await client.getConversation({ conversation });
-    if (shown.value.conversation !== conversation) return;
-    shown.value = { conversation, opened: { view, isWorking: view.openTurn?.left === false }, error: null };
+    if (shown.value.conversation !== conversation || !isTaken()) return;
+    const { opened } = shown.value;
+    const isBehind = opened !== null && view.headSeq < toldSeq;
+    const isWorking = isBehind ? opened.isWorking : view.openTurn?.left === false;
+    shown.value = { conversation, opened: { view, isWorking }, error: null };
   } catch (error) {
     if (shown.value.conversation === conversation) shown.value = { ...shown.value, error };
   }
 }
 
-function noteWorking(conversation: string, isWorking: boolean): void {
+function noteTold(conversation: string, { type, seq }: Entry): void {
   const { opened } = shown.value;
-  if (shown.value.conversation === conversation && opened !== null)
-    shown.value = { ...shown.value, opened: { ...opened, isWorking } };
+  if (shown.value.conversation !== conversation || opened === null) return;
+  toldSeq = seq;
+  // Words that are written now steer a turn, or begin one: that is not left to the next answer of the server.
+  if (type === "turn_start" || type === "turn_end")
+    shown.value = { ...shown.value, opened: { ...opened, isWorking: type === "turn_start" } };
 }
 
 /** Asks for it, and again when something happens that its header shows. */
@@ -54,6 +67,7 @@ export function useConversation(
   conversation: string,
 ): Omit<Shown, "conversation"> & { readonly reload: () => void } {
   useEffect(() => {
+    toldSeq = 0;
     shown.value = { conversation, opened: null, error: null };
     void load(conversation);
   }, [conversation]);
@@ -61,10 +75,9 @@ export function useConversation(
   useEffect(() => {
     const after = shown.value.opened?.view.headSeq;
     if (!isLoaded || after === undefined) return undefined;
-    return live.watch(conversation, after, ({ type }) => {
-      // Words that are written now steer a turn, or begin one: that is not left to the next answer of the server.
-      if (type === "turn_start" || type === "turn_end") noteWorking(conversation, type === "turn_start");
-      if (TELLING.has(type)) void load(conversation);
+    return live.watch(conversation, after, (entry) => {
+      noteTold(conversation, entry);
+      if (TELLING.has(entry.type)) void load(conversation);
     });
   }, [conversation, isLoaded]);
   // What was missed while nobody answered, and a turn whose carrier went without a word.
@@ -79,7 +92,11 @@ export function useConversation(
     return () => clearInterval(timer);
   }, [conversation, isWorking]);
   const { opened, error } = shown.value;
-  return { opened: isLoaded ? opened : null, error, reload: () => void load(conversation) };
+  const reload = (): void => void load(conversation);
+  useAgain(error, reload);
+  // What is on the page stays while nobody answers.
+  const isShown = isLoaded && isPassing(error);
+  return { opened: isLoaded ? opened : null, error: isShown ? null : error, reload };
 }
 
 /** The same for a tab, which is shown beneath the header; null until it is there. */

@@ -212,7 +212,7 @@ export function Page(): JSX.Element {
         {rows.length === 0 ? null : <Rows found={found} rows={rows} />}
         {filters.q === "" ? null : <SearchHits words={filters.q} />}
       </div>
-      {current === undefined ? null : <Preview listed={current} />}
+      {current === undefined ? null : <Preview key={current.conversation} listed={current} />}
       <FileDrop take={take} />
     </div>
   );

@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { AnswerOrder } from "../../data/answer-order.ts";
 import { client } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";
 import { type HistoryFilters, listQuery } from "./filters/history-filters.ts";
@@ -33,59 +34,92 @@ function freshened(old: readonly Listed[], first: readonly Listed[]): readonly L
   return [...first, ...old.filter(({ conversation }) => !known.has(conversation))];
 }
 
+type Page = Pick<Pages, "listed" | "next">;
+
+/** One way to ask for them: by other filters it is another one, and what comes for this one then counts no more. */
+class Asking {
+  readonly #stop = new AbortController();
+  readonly #order = new AnswerOrder();
+  readonly #filters: HistoryFilters;
+
+  constructor(filters: HistoryFilters) {
+    this.#filters = filters;
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  get isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  async page(cursor: string | null): Promise<Page> {
+    const wanted = listQuery(this.#filters, Date.now());
+    if (wanted === null) return { listed: [], next: null };
+    const { conversations, next } = await client.listConversations(
+      { ...wanted, limit: PAGE, ...(cursor === null ? {} : { cursor }) },
+      { signal: this.#stop.signal },
+    );
+    seenValues.value = seenWith(seenValues.value, conversations);
+    return { listed: conversations, next };
+  }
+
+  /** Null: a newer one has come. */
+  async first(): Promise<Page | null> {
+    const isTaken = this.#order.ask();
+    const page = await this.page(null);
+    return isTaken() ? page : null;
+  }
+}
+
 /** Conversations by pages, kept fresh: what the latest of them do is heard, and new ones are asked for. */
 export function useListed(filters: HistoryFilters): ListedConversations {
   const [pages, setPages] = useState(NONE);
   const by = JSON.stringify(filters);
-  const ask = useCallback(
-    async (cursor: string | null, signal?: AbortSignal) => {
-      const wanted = listQuery(filters, Date.now());
-      if (wanted === null) return { conversations: [], next: null };
-      const page = await client.listConversations(
-        { ...wanted, limit: PAGE, ...(cursor === null ? {} : { cursor }) },
-        signal === undefined ? {} : { signal },
+  const asking = useMemo(() => new Asking(filters), [by]);
+  const load = useCallback(async () => {
+    try {
+      const page = await asking.first();
+      if (page === null || asking.isStopped) return;
+      const [isLoading, error] = [false, null];
+      setPages((was) =>
+        was.isLoading || page.next === null
+          ? { ...page, isLoading, error }
+          : { listed: freshened(was.listed, page.listed), next: was.next, isLoading, error },
       );
-      seenValues.value = seenWith(seenValues.value, page.conversations);
-      return page;
-    },
-    [by],
-  );
-  const load = useCallback(
-    async (signal?: AbortSignal) => {
-      try {
-        const { conversations, next } = await ask(null, signal);
-        setPages((was) => ({
-          listed: was.isLoading ? conversations : freshened(was.listed, conversations),
-          next: was.isLoading ? next : was.next,
-          isLoading: false,
-          error: null,
-        }));
-      } catch (error) {
-        if (signal?.aborted !== true) setPages((was) => ({ ...was, isLoading: false, error }));
-      }
-    },
-    [ask],
-  );
+    } catch (error) {
+      if (!asking.isStopped) setPages((was) => ({ ...was, isLoading: false, error }));
+    }
+  }, [asking]);
   useEffect(() => {
-    const stop = new AbortController();
     setPages((was) => ({ ...was, isLoading: true }));
-    void load(stop.signal);
-    return () => stop.abort();
-  }, [load]);
+    void load();
+    return () => asking.stop();
+  }, [asking]);
   useFreshness(pages.listed, load);
-  const isAsking = useRef(false);
-  const more = useCallback(() => {
-    if (pages.next === null || isAsking.current) return;
-    isAsking.current = true;
-    ask(pages.next)
-      .then(({ conversations, next }) =>
-        setPages((was) => ({ ...was, listed: freshened(conversations, was.listed), next })),
-      )
-      .catch((error: unknown) => setPages((was) => ({ ...was, error })))
-      .finally(() => (isAsking.current = false));
-  }, [ask, pages.next]);
+  const isAsking = useRef<Asking | null>(null);
+  const more = useCallback(async () => {
+    if (pages.next === null || isAsking.current === asking) return;
+    isAsking.current = asking;
+    try {
+      const { listed, next } = await asking.page(pages.next);
+      if (!asking.isStopped) setPages((was) => ({ ...was, listed: freshened(listed, was.listed), next }));
+    } catch (error) {
+      if (!asking.isStopped) setPages((was) => ({ ...was, error }));
+    } finally {
+      if (isAsking.current === asking) isAsking.current = null;
+    }
+  }, [asking, pages.next]);
   const { listed, isLoading, error } = pages;
-  return { listed, isLoading, isWhole: pages.next === null, error, more, reload: () => void load() };
+  return {
+    listed,
+    isLoading,
+    isWhole: pages.next === null,
+    error,
+    more: () => void more(),
+    reload: () => void load(),
+  };
 }
 
 function useFreshness(listed: readonly Listed[], load: () => Promise<void>): void {

@@ -115,7 +115,7 @@ function Records({
   readonly conversation: string;
   readonly type: string | null;
 }): JSX.Element {
-  const { headSeq, records } = store.state.value;
+  const { headSeq, records, next: behind } = store.state.value;
   const seq = openSeq();
   const [list, setList] = useState<WindowList | null>(null);
   const place = openPlace(store, seq, type);
@@ -128,7 +128,7 @@ function Records({
   // What grew while it was looked at is asked for without a scroll.
   useEffect(() => {
     if (list?.range != null) store.ensure(list.range.startIndex, list.range.endIndex);
-  }, [list, headSeq, records.size === 0]);
+  }, [list, headSeq, behind, records.size === 0]);
   const go = (step: 1 | -1): void => {
     // Where it is by now: keys come faster than pages are drawn.
     const now = openPlace(store, openSeq(), type);

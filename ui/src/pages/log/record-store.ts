@@ -87,7 +87,9 @@ export class RecordStore {
         { conversation: this.#conversation, after, limit: PAGE, ...types },
         { signal: this.#stop.signal },
       );
-      this.#asked.set(page, found.headSeq);
+      // Of one type the same place is asked for again once the log has grown.
+      if (this.#type === null) this.#asked.set(page, found.headSeq);
+      else this.#asked.delete(page);
       this.#read.set(page, found.headSeq);
       this.#take(found);
     } catch (error) {
@@ -101,10 +103,12 @@ export class RecordStore {
     const was = this.state.value;
     const records = new Map(was.records);
     for (const record of found) records.set(this.#type === null ? record.seq : records.size, record);
+    // What was written while it was asked for lies behind it.
+    const behind = this.#type !== null && headSeq < was.headSeq ? headSeq : null;
     this.state.value = {
       records,
       damage,
-      next,
+      next: next ?? behind,
       headSeq: Math.max(headSeq, was.headSeq),
       error: null,
       isLoaded: true,

@@ -28,6 +28,15 @@ async function standing(asked: ScopeAsked, error: ApiError): Promise<MemoryView 
   return memories.find(({ key }) => key === error.details?.["memory"]) ?? null;
 }
 
+async function outcomeOf(asked: ScopeAsked, error: unknown): Promise<Outcome> {
+  if (!(error instanceof ApiError) || error.status !== 409) return { state: "failed", error };
+  try {
+    return { state: "conflict", now: await standing(asked, error) };
+  } catch (failure) {
+    return { state: "failed", error: failure };
+  }
+}
+
 function Conflict({
   now,
   mine,
@@ -157,10 +166,7 @@ export function RememberForm({
       say("Saved");
       done(saved);
     } catch (error) {
-      const isConflict = error instanceof ApiError && error.status === 409;
-      setOutcome(
-        isConflict ? { state: "conflict", now: await standing(asked, error) } : { state: "failed", error },
-      );
+      setOutcome(await outcomeOf(asked, error));
     }
   };
   const isUnchanged = looked !== null && isSame(fields, fieldsOf(looked));

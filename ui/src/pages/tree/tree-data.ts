@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { TreeNode } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import { client } from "../../data/api-client.ts";
@@ -93,17 +93,18 @@ const changesTree = ({ type, parentId }: Entry): boolean =>
 export function useTreeData(conversation: string): Loaded<TreeData> {
   const loaded = useLoaded((signal) => readData(conversation, signal), [conversation]);
   const head = openedConversation(conversation)?.view.headSeq;
-  const isThere = head !== undefined && loaded.value !== null;
-  const isLong = (loaded.value?.nodes.length ?? 0) > LONG_NODES;
   const { reload } = loaded;
+  const nodes = useRef(0);
+  nodes.current = loaded.value?.nodes.length ?? 0;
+  // Told behind what was known before the tree was read, not behind what is known once it is there.
   useEffect(() => {
-    if (!isThere) return undefined;
+    if (head === undefined) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const settle = isLong ? SETTLE_LONG_MS : SETTLE_MS;
     const unwatch = live.watch(conversation, head, (entry) => {
+      const settle = nodes.current > LONG_NODES ? SETTLE_LONG_MS : SETTLE_MS;
       if (changesTree(entry)) timer ??= setTimeout(() => ((timer = undefined), reload()), settle);
     });
     return () => (clearTimeout(timer), unwatch());
-  }, [conversation, isThere, isLong]);
+  }, [conversation, head === undefined]);
   return loaded;
 }

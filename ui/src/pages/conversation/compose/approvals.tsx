@@ -4,7 +4,10 @@ import { client } from "../../../data/api-client.ts";
 import { useLoaded } from "../../../data/loaded.ts";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { tellingArgument } from "../../../text/telling-argument.ts";
-import { attempted } from "../entry/acts.ts";
+import { wordsOf } from "../../../text/message-words.ts";
+import { attemptedOnce } from "../entry/acts.ts";
+
+const WAITING_CHARS_MAX = 200;
 
 /** Calls that wait for a person, and words that wait to be delivered. */
 export function Approvals({
@@ -21,7 +24,7 @@ export function Approvals({
   );
   if (value === null || value.asked.length + value.queue.length === 0) return null;
   const decide = async (request: string, outcome: "allowed" | "denied"): Promise<void> => {
-    await attempted(() => client.answerRequest({ conversation, request, outcome }));
+    await attemptedOnce(`answer ${request}`, () => client.answerRequest({ conversation, request, outcome }));
     reload();
   };
   return (
@@ -44,9 +47,9 @@ export function Approvals({
           </button>
         </div>
       ))}
-      {value.queue.map(({ steer }) => (
+      {value.queue.map(({ steer, content }) => (
         <p key={steer} class="muted">
-          Words wait to be delivered
+          Words wait to be delivered: {safeLine(wordsOf(content)).slice(0, WAITING_CHARS_MAX)}
         </p>
       ))}
     </div>

@@ -5,8 +5,8 @@ import { client } from "../../../data/api-client.ts";
 import { onKey, useKeys } from "../../../frame/keys.ts";
 import { health, mayWrite } from "../../../frame/store-foot.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
-import { changeQuery } from "../../../router/location.ts";
-import { attempted, drafts, setDraft } from "../entry/acts.ts";
+import { changeQuery, stayed } from "../../../router/location.ts";
+import { attempted, drafts, setDraft, takeBack } from "../entry/acts.ts";
 import { follows } from "../thread/following.ts";
 import { TroubleMenu } from "../trouble/trouble-menu.tsx";
 import { agentFor, type Agents, type Carriers, choiceFor } from "./agent-choice.ts";
@@ -37,6 +37,7 @@ async function send(
   { conversation, isWorking, leaf, isUntitled, agents, by }: ComposerProps,
   words: string,
 ): Promise<boolean> {
+  const isHere = stayed();
   if (isWorking) return (await attempted(() => client.steer({ conversation, content: words }))) !== null;
   if (leaf !== null && (await attempted(() => client.goTo({ conversation, entry: leaf }))) === null)
     return false;
@@ -44,8 +45,8 @@ async function send(
   const begun = await attempted(() => client.send({ conversation, content: words, ...chosen }));
   if (begun === null) return false;
   keepUnsent(conversation, words, begun);
+  if (leaf !== null && isHere()) changeQuery({ leaf: null, at: null });
   if (isUntitled) await attempted(() => client.setTitle({ conversation, title: titleOf(words) }));
-  if (leaf !== null) changeQuery({ leaf: null, at: null });
   return true;
 }
 
@@ -82,7 +83,7 @@ export function Composer(props: ComposerProps): JSX.Element {
     if (words.trim() === "" || isClosed || !hasAgent) return;
     follows.value = true;
     setDraft(conversation, "");
-    void send(props, words).then((isSent) => isSent || setDraft(conversation, words));
+    void send(props, words).then((isSent) => isSent || takeBack(conversation, words));
   };
   useKeys([onKey("write", () => input.current?.focus())]);
   useEffect(() => {

@@ -4,7 +4,7 @@ import { ApiError } from "#edges/http/client/index";
 import { client } from "../../../data/api-client.ts";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { Clock } from "../../../parts/shown-time.tsx";
-import { attempted } from "../entry/acts.ts";
+import { attemptedOnce } from "../entry/acts.ts";
 import type { ThreadState } from "../thread/thread-state.ts";
 import type { choiceFor } from "./agent-choice.ts";
 import { goOnVerb, type Verb } from "./go-on-verb.ts";
@@ -20,7 +20,7 @@ const TICK_MS = 500;
 /** The log knows better than this page what came back: where it refuses the one, the other is meant. */
 async function goOn(conversation: string, choice: TurnChoice, verb: Verb): Promise<void> {
   const ask = (how: Verb): Promise<unknown> => client[how]({ conversation, ...choice });
-  await attempted(async () => {
+  await attemptedOnce(`go on ${conversation}`, async () => {
     try {
       return await ask(verb);
     } catch (error) {

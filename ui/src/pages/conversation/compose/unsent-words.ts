@@ -1,6 +1,6 @@
 import { live } from "../../../data/live-stream.ts";
 import { warn } from "../../../frame/said.tsx";
-import { drafts, setDraft } from "../entry/acts.ts";
+import { takeBack } from "../entry/acts.ts";
 
 /** Words whose turn ended because its agent is parked, before anybody was asked, are on no branch: they wait in the composer again. */
 export function keepUnsent(
@@ -14,7 +14,7 @@ export function keepUnsent(
     if (entry.type !== "turn_end" || entry.turn !== turn) return;
     stop();
     if (isAsked || entry.parked === undefined) return;
-    setDraft(conversation, [words, drafts.value.get(conversation) ?? ""].filter(Boolean).join("\n"));
+    takeBack(conversation, words);
     warn(
       "Not sent: its agent is not free yet. Your words wait here; Continue goes on with the prompt before.",
     );

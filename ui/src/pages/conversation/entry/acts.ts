@@ -4,7 +4,7 @@ import type { Entry } from "#log/entry";
 import { client } from "../../../data/api-client.ts";
 import { say, warn } from "../../../frame/said.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
-import { changeQuery, navigate } from "../../../router/location.ts";
+import { changeQuery, navigate, stayed } from "../../../router/location.ts";
 import { wordsOf } from "../../../text/message-words.ts";
 
 /** Words that wait in the composer of a conversation. */
@@ -28,6 +28,24 @@ export async function attempted<T>(act: () => Promise<T>): Promise<T | null> {
   }
 }
 
+const underWay = new Set<string>();
+
+/** The same, for what must not be done twice: while it is being done, a second press is none. */
+export async function attemptedOnce<T>(name: string, act: () => Promise<T>): Promise<T | null> {
+  if (underWay.has(name)) return null;
+  underWay.add(name);
+  try {
+    return await attempted(act);
+  } finally {
+    underWay.delete(name);
+  }
+}
+
+/** Words that did not get through wait in the composer again, before those that were written meanwhile. */
+export function takeBack(conversation: string, words: string): void {
+  setDraft(conversation, [words, drafts.value.get(conversation) ?? ""].filter(Boolean).join("\n"));
+}
+
 /** A fork ends before a person's words, which wait to be sent otherwise, and behind all else. */
 export async function forkAt(
   conversation: string,
@@ -36,18 +54,22 @@ export async function forkAt(
   if (noFork !== null) return say(noFork);
   const isPrompt = entry.type === "message" && entry.message.role === "user";
   const at = isPrompt ? (entry.parentId ?? entry.id) : entry.id;
-  const made = await attempted(() => client.fork({ conversation, at }));
+  const isHere = stayed();
+  const made = await attemptedOnce(`fork ${conversation} ${at}`, () => client.fork({ conversation, at }));
   if (made === null) return;
   if (isPrompt) setDraft(made.conversation, wordsOf(entry.message.content));
-  navigate(conversationAddress(made.conversation));
+  if (isHere()) navigate(conversationAddress(made.conversation));
   say(`Forked as ${made.conversation}. Files and external effects are not undone.`);
 }
 
 /** Other words in the place of a person's: a new branch; the old one stays. */
 export async function resubmit(conversation: string, entry: string, content: string): Promise<boolean> {
-  const begun = await attempted(() => client.edit({ conversation, entry, content }));
+  const isHere = stayed();
+  const begun = await attemptedOnce(`edit ${conversation} ${entry}`, () =>
+    client.edit({ conversation, entry, content }),
+  );
   if (begun === null) return false;
-  changeQuery({ leaf: null, at: null });
+  if (isHere()) changeQuery({ leaf: null, at: null });
   return true;
 }
 
@@ -57,6 +79,7 @@ export async function setHidden(conversation: string, entry: string, hidden: boo
     say(hidden ? "Left out of the context from here on; it stays in the log" : "In the context again");
 }
 
-export async function setLabel(conversation: string, entry: string, label: string): Promise<void> {
-  await attempted(() => client.setLabel({ conversation, entry, label: label === "" ? null : label }));
+export async function setLabel(conversation: string, entry: string, label: string): Promise<boolean> {
+  const given = { conversation, entry, label: label === "" ? null : label };
+  return (await attempted(() => client.setLabel(given))) !== null;
 }

@@ -65,7 +65,7 @@ export function LabelForm({ conversation, entry, first, close }: FormProps): JSX
       class="row-flex"
       onSubmit={(event) => {
         event.preventDefault();
-        void setLabel(conversation, entry, label.trim()).then(close);
+        void setLabel(conversation, entry, label.trim()).then((done) => done && close());
       }}
     >
       <span class="field grow">

@@ -6,8 +6,10 @@ import type { Siblings } from "../thread/siblings.ts";
 /** Shows the branch through another of the ways that part here. */
 export function goToSibling(siblings: Siblings, all: readonly string[], from: string, step: number): void {
   const next = all[(all.indexOf(from) + step + all.length) % all.length];
-  if (next !== undefined && next !== from)
-    changeQuery({ leaf: siblings.endOf(next), at: next }, { replace: false });
+  if (next === undefined || next === from) return;
+  // The conversation's own grows, and is not held at the end it has now.
+  const leaf = siblings.isActive(next) ? null : siblings.endOf(next);
+  changeQuery({ leaf, at: next }, { replace: false });
 }
 
 /** Which of several ways is shown, and the others. */

@@ -7,9 +7,17 @@ export interface Siblings {
   beside(parent: string | null): readonly string[];
   /** The end that a branch through this node is gone on with: the active one, else the newest. */
   endOf(node: string): string;
+  /** Whether it is known to be on the branch that the conversation itself goes on with, or on another one. */
+  isActive(node: string): boolean;
+  isAway(node: string): boolean;
 }
 
-export const NO_SIBLINGS: Siblings = { beside: () => [], endOf: (node) => node };
+export const NO_SIBLINGS: Siblings = {
+  beside: () => [],
+  endOf: (node) => node,
+  isActive: () => false,
+  isAway: () => false,
+};
 
 export function siblingsIn(nodes: readonly TreeNode[]): Siblings {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -26,7 +34,12 @@ export function siblingsIn(nodes: readonly TreeNode[]): Siblings {
       at = next;
     }
   };
-  return { beside, endOf };
+  return {
+    beside,
+    endOf,
+    isActive: (node) => byId.get(node)?.active === true,
+    isAway: (node) => byId.get(node)?.active === false,
+  };
 }
 
 /** Reads the whole tree: only for conversations that have branches. */

@@ -61,7 +61,7 @@ function withCut(branch: BranchNodes, entry: string, chars: number | null): Bran
 /** What the stream told: an entry, `cut` where more is there than was sent, or words that the log does not have yet. */
 export type Told = { readonly entry: Entry; readonly cut: number | null } | { readonly words: LiveWords };
 
-/** `isStale`: the branch is another one, and has to be read again; `isParted`: there may be a branch more. */
+/** `isStale`: the branch is another one, and has to be read again; `isParted`: there may be a branch more, or another one is gone on with. */
 interface AfterTold {
   readonly state: ThreadState;
   readonly isStale: boolean;
@@ -78,10 +78,11 @@ export function afterTold(state: ThreadState, told: Told, isPinned: boolean): Af
     };
   const { entry, cut } = told;
   const isNode = entry.parentId !== null;
-  const live = liveTurnAfter(state.live, entry);
+  // What is being said stands at the end of the conversation's own branch, and of no other.
+  const live = isPinned ? state.live : liveTurnAfter(state.live, entry);
   const lastNode = isNode ? entry.id : state.lastNode;
   const next = withLabels(withFacts({ ...state, live, lastNode }, [entry]), [entry]);
-  const isParted = isNode && entry.parentId !== state.lastNode;
+  const isParted = isNode ? entry.parentId !== state.lastNode : entry.type === "leaf";
   const same = { state: next, isStale: false, isParted };
   const { branch } = next;
   if (branch === null || entry.seq <= branch.headSeq) return same;

@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Entry } from "#log/entry";
-import { client } from "../../../data/api-client.ts";
+import { AnswerOrder } from "../../../data/answer-order.ts";
+import { patientClient as client } from "../../../data/api-client.ts";
 import { live, TEXT_MAX } from "../../../data/live-stream.ts";
 import { type BranchNodes, missingPages, nodesOf, withoutFar, withPage } from "./branch-nodes.ts";
 import { liveTurnAfter } from "./live-turn.ts";
@@ -31,12 +32,11 @@ export class ThreadStore {
   readonly #stop = new AbortController();
   /** The pages of this branch that are on their way; another branch has a set of its own. */
   #asked = new Set<number>();
-  /** How often each was asked for: of several answers the one to the last counts. */
-  readonly #rounds = new Map<string, number>();
+  readonly #order = { siblings: new AnswerOrder(), links: new AnswerOrder() };
   /** In the order in which it came; it waits while the branch is read, for it stands behind what is read. */
   readonly #told: Told[] = [];
   #isReading = true;
-  #unwatch: () => void = () => undefined;
+  #unwatch: (() => void) | null = null;
   #hearing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(wanted: ThreadWanted) {
@@ -51,7 +51,7 @@ export class ThreadStore {
   close(): void {
     this.#stop.abort();
     clearTimeout(this.#hearing);
-    this.#unwatch();
+    this.#unwatch?.();
   }
 
   /** Reads what is missing of a stretch. */
@@ -77,15 +77,8 @@ export class ThreadStore {
   }
 
   async #open(): Promise<void> {
-    const { conversation, leaf } = this.#wanted;
     try {
       const branch = await this.#readBranch(this.#wanted);
-      this.#unwatch = live.watch(
-        conversation,
-        branch.headSeq,
-        (entry, cut) => this.#tell({ entry, cut }),
-        leaf === null ? (words) => this.#hear({ words }) : null,
-      );
       await this.#readTail(branch);
     } catch (error) {
       this.#set((was) => ({ ...was, error }));
@@ -108,8 +101,21 @@ export class ThreadStore {
     const branch = nodesOf(page);
     this.#asked = new Set();
     this.#set((was) => ({ ...was, branch }));
+    this.#watch(branch.headSeq);
     await this.#readFacts(branch, page.from, page.entries);
     return branch;
+  }
+
+  /** From the moment its nodes are known, whatever becomes of the rest that is read. */
+  #watch(headSeq: number): void {
+    if (this.#stop.signal.aborted) return;
+    const { conversation, leaf } = this.#wanted;
+    this.#unwatch ??= live.watch(
+      conversation,
+      headSeq,
+      (entry, cut) => this.#tell({ entry, cut }),
+      leaf === null ? (words) => this.#hear({ words }) : null,
+    );
   }
 
   /** The branch has been read: what was told meanwhile counts behind it, and then what is seen beside the messages is asked for. */
@@ -132,7 +138,7 @@ export class ThreadStore {
 
   #readSiblings(): Promise<void> {
     return this.#readLatest(
-      "siblings",
+      this.#order.siblings,
       () => readSiblings(this.#wanted.conversation, this.#stop.signal),
       (was, siblings) => ({ ...was, siblings }),
     );
@@ -140,7 +146,7 @@ export class ThreadStore {
 
   async #readLinks(): Promise<void> {
     await this.#readLatest(
-      "links",
+      this.#order.links,
       () => client.getChain({ conversation: this.#wanted.conversation }, this.#options),
       (was, { links }) => ({ ...was, links }),
     );
@@ -148,14 +154,13 @@ export class ThreadStore {
   }
 
   async #readLatest<T>(
-    name: string,
+    order: AnswerOrder,
     read: () => Promise<T>,
     change: (was: ThreadState, found: T) => ThreadState,
   ): Promise<void> {
-    const round = (this.#rounds.get(name) ?? 0) + 1;
-    this.#rounds.set(name, round);
+    const isTaken = order.ask();
     const found = await read();
-    if (this.#rounds.get(name) === round) this.#set((was) => change(was, found));
+    if (isTaken()) this.#set((was) => change(was, found));
   }
 
   async #readPage({ leaf }: BranchNodes, from: number): Promise<void> {

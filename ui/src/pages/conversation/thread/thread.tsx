@@ -104,7 +104,10 @@ export function Thread(props: ThreadProps): JSX.Element {
         setDoing={(what) => {
           // What is over selects nothing: other words in its place have led away from it.
           if (what !== null) changeQuery({ at: row.entry.id });
-          setDoing(what === null ? null : { at: row.entry.id, what });
+          setDoing((was) => {
+            if (what !== null) return { at: row.entry.id, what };
+            return was?.at === row.entry.id ? null : was;
+          });
         }}
         verify={() => setDraft(conversation, VERIFY)}
       />

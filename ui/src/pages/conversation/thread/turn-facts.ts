@@ -11,6 +11,7 @@ export const FACT_TYPES: readonly Entry["type"][] = [
   "tool_intent",
   "permission",
   "permission_answer",
+  "steer",
 ];
 
 export type Ribbon =

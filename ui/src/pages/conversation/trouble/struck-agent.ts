@@ -1,5 +1,6 @@
 import { computed, effect, type Signal, signal } from "@preact/signals";
 import type { Api } from "#edges/http/client/index";
+import { AnswerOrder } from "../../../data/answer-order.ts";
 import { client, connection } from "../../../data/api-client.ts";
 import { attempted } from "../entry/acts.ts";
 import { KILL_SERVER, type Trouble, troubleOf } from "./trouble-table.ts";
@@ -27,9 +28,12 @@ export function isAtOnce({ kind }: Trouble): boolean {
   return kind === KILL_SERVER || kind === "restart";
 }
 
+const order = new AnswerOrder();
+
 export async function reloadWaiting(agent: string): Promise<void> {
+  const isTaken = order.ask();
   const found = await client.listTroubles({ agent }).catch(() => null);
-  if (found !== null) waiting.value = found.waiting;
+  if (found !== null && isTaken()) waiting.value = found.waiting;
 }
 
 export async function strike(

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../../data/api-client.ts";
 import { useLoaded } from "../../../data/loaded.ts";
@@ -37,7 +37,6 @@ function Size({ review }: { readonly review: ExportReview | null }): JSX.Element
 function Export({ choice }: { readonly choice: ExportChoice }): JSX.Element {
   const { conversation } = choice;
   const [keep, setKeep] = useState<readonly string[]>([]);
-  useEffect(() => setKeep([]), [conversation]);
   const about = useLoaded((signal) => client.getConversation({ conversation }, { signal }), [conversation]);
   const { value: review, error, reload } = useReview(choice, keep);
   const title = about.value?.title ?? null;
@@ -99,7 +98,7 @@ function Export({ choice }: { readonly choice: ExportChoice }): JSX.Element {
 /** Conversations out: what is in the file is shown before there is one. */
 export function Page(): JSX.Element {
   const choice = choiceIn(query.value);
-  if (choice.conversation !== "") return <Export choice={choice} />;
+  if (choice.conversation !== "") return <Export key={choice.conversation} choice={choice} />;
   return (
     <>
       <TransferHead way="export" />
