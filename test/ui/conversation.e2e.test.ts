@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
+import { user } from "#log/say";
 import { openUi, picture, type Ui } from "../support/browser.ts";
 
 // Longer than any test: what is parked stays so.
@@ -113,4 +114,20 @@ test("a prompt is edited on a branch of its own, and a fork goes its own way", a
   await page.getByRole("button", { name: "Fork" }).first().click();
   await page.waitForURL((url) => url.pathname !== new URL(before).pathname);
   await expect.poll(() => page.getByLabel("Message to the agent").inputValue()).toContain("remember venue=");
+});
+
+test("one that is erased elsewhere while it is open is no longer shown, and the page says so", async () => {
+  const erased = await ui.holdfast.create({ id: "erased", title: "Soon gone" });
+  await erased.append(user("A secret"));
+  const page = await ui.open({ path: "/c/erased", expected: /status of 404|ERR_INCOMPLETE/ });
+  await page.locator(".msg.user", { hasText: "A secret" }).waitFor();
+  await erased.erase();
+  const told = page.locator(".banner.bad", { hasText: "may have been erased" });
+  await told.waitFor();
+  await expect.poll(() => page.getByText("A secret").count()).toBe(0);
+  await expect.poll(() => page.getByRole("link", { name: "Soon gone" }).count()).toBe(0);
+  // It lies below the tabs, not on them.
+  const tabs = await page.locator(".tabs").boundingBox();
+  expect((await told.boundingBox())?.y).toBeGreaterThanOrEqual((tabs?.y ?? 0) + (tabs?.height ?? 0));
+  await picture(page, "conversation-erased");
 });

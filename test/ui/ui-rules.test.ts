@@ -1,6 +1,8 @@
 /** The rules of the web UI that need no browser. */
 import { describe, expect, test } from "vitest";
+import { failureOf } from "#edges/http/guard/failures";
 import type { Entry } from "#log/entry";
+import { ERROR_GROUPS, type ErrorCode, LogError } from "#log/errors";
 import {
   firstSent,
   missingPages,
@@ -17,6 +19,7 @@ import {
 import { factsOnBranch, ribbonsOf } from "../../ui/src/pages/conversation/thread/turn-facts.ts";
 import { whyNoFork } from "../../ui/src/pages/conversation/rules/fork-points.ts";
 import { idleText } from "../../ui/src/pages/conversation/rules/idle-gap.ts";
+import { wayOn } from "../../ui/src/data/way-on.ts";
 import { shownChars } from "../../ui/src/text/long/shown-chars.ts";
 import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/addresses.ts";
 import { changedLines } from "../../ui/src/text/changes/file-change.ts";
@@ -271,4 +274,11 @@ test("ids that were made at the same moment are told apart by what is shown of t
   const made = ["01a1e683-b0c1-7000-be35-f042ca0dac1a", "01a1e683-b0c1-7001-a112-0c6fd1a9b2e4"];
   expect(made.map(shortId)).toEqual(["ca0dac1a", "d1a9b2e4"]);
   expect(shortId("fix-the-test")).toBe("fix-the-test");
+});
+
+test("no failure sends a person to an address of the API", () => {
+  const codes = Object.keys(ERROR_GROUPS) as readonly ErrorCode[];
+  const told = codes.map((code) => failureOf(new LogError(code, "It failed")).body.error);
+  expect(told.filter(({ next }) => next.includes("GET ")).length).toBeGreaterThan(3);
+  expect(told.map(wayOn).filter((words) => /GET |openapi|Bearer/.test(words))).toEqual([]);
 });

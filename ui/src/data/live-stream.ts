@@ -1,4 +1,4 @@
-import { effect } from "@preact/signals";
+import { effect, type Signal, signal } from "@preact/signals";
 import { ApiError, type LiveWords } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import { client, connection } from "./api-client.ts";
@@ -29,6 +29,8 @@ const AGAIN_MS = 5_000;
  * what is watched changes, behind what each listener knows.
  */
 export class LiveStream {
+  /** The conversation that was erased last while it was watched. */
+  readonly gone: Signal<string | null> = signal(null);
   readonly #listening = new Set<Listening>();
   #stop: AbortController | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -91,7 +93,10 @@ export class LiveStream {
     const gone = [...this.#listening].filter(
       (one) => !one.isGone && one.conversation === error.details["conversation"],
     );
-    for (const one of gone) one.isGone = true;
+    for (const one of gone) {
+      one.isGone = true;
+      this.gone.value = one.conversation;
+    }
     return gone.length > 0;
   }
 

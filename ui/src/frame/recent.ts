@@ -16,3 +16,7 @@ export function noteOpened(conversation: string, title: string): void {
   const others = recent.value.filter((one) => one.conversation !== conversation);
   recent.value = [{ conversation, title }, ...others].slice(0, KEPT);
 }
+
+export function noteGone(conversation: string): void {
+  recent.value = recent.value.filter((one) => one.conversation !== conversation);
+}

@@ -1,8 +1,9 @@
 import type { JSX } from "preact";
 import { ApiError } from "#edges/http/client/index";
 import { Icon } from "./marks/icon.tsx";
+import { wayOn } from "../data/way-on.ts";
 
-// Their own words are for programs; the banner says what a person does.
+// Their own words are for programs; the banner above says what a person does.
 const SIGNED_OUT: ReadonlySet<string> = new Set(["no_token", "wrong_token"]);
 
 /** What failed, what is safe, and the one way on. */
@@ -17,7 +18,7 @@ export function Failure({
     error instanceof ApiError
       ? SIGNED_OUT.has(error.code)
         ? ["Nothing can be shown to a browser that is not signed in.", "Nothing was changed.", error.code]
-        : [error.message, `${error.safe} ${error.next}`, error.code]
+        : [error.message, `${error.safe} ${wayOn(error)}`, error.code]
       : ["The server did not answer.", "Nothing is lost: it is all in the log.", "unreachable"];
   return (
     <div class="banner bad" role="alert">

@@ -4,7 +4,7 @@ import { ApiError } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { useIssueCount } from "../../data/issue-counts-shown.ts";
 import { onKey, useKeys } from "../../frame/keys.ts";
-import { noteOpened } from "../../frame/recent.ts";
+import { noteGone, noteOpened } from "../../frame/recent.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
@@ -107,11 +107,13 @@ export function ConversationFrame({
   const title =
     opened === null ? conversation : given === null || given === "" ? "New conversation" : safeLine(given);
   useKeys(tab !== TABS[0] ? [onKey("outOfTab", () => navigate(conversationAddress(conversation)))] : []);
+  const isGone = error instanceof ApiError && error.code === "conversation_not_found";
   useEffect(() => {
-    if (opened === null) return;
+    if (isGone) noteGone(conversation);
+    if (opened === null || isGone) return;
     document.title = `${title} · Holdfast`;
     noteOpened(conversation, title);
-  }, [title, opened !== null, tab]);
+  }, [title, opened !== null, tab, isGone]);
   // Such a tab says itself what is wrong, and where.
   const tellsIt = tab.standsDamage === true && error instanceof ApiError && error.code === "damaged";
   return (

@@ -86,6 +86,11 @@ export function useConversation(
   useEffect(() => {
     if (isLoaded && isLive) void load(conversation);
   }, [conversation, isLive]);
+  // One that was erased says so: it is not on the page any more than it is in the store.
+  const isGone = live.gone.value === conversation;
+  useEffect(() => {
+    if (isGone) void load(conversation);
+  }, [conversation, isGone]);
   useEffect(() => {
     if (!isWorking) return undefined;
     const timer = setInterval(() => void load(conversation), LOOK_MS);

@@ -3,6 +3,7 @@ import { ApiError } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
 import { client } from "../../../data/api-client.ts";
 import { say, warn } from "../../../frame/said.tsx";
+import { wayOn } from "../../../data/way-on.ts";
 import { conversationAddress } from "../../../router/addresses.ts";
 import { changeQuery, navigate, stayed } from "../../../router/location.ts";
 import { wordsOf } from "../../../text/message-words.ts";
@@ -21,7 +22,7 @@ export async function attempted<T>(act: () => Promise<T>): Promise<T | null> {
   } catch (error) {
     warn(
       error instanceof ApiError
-        ? `${error.message}. ${error.next}`
+        ? `${error.message}. ${wayOn(error)}`
         : "The server did not answer. Nothing is lost.",
     );
     return null;
