@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { type DroppedFile, filesIn } from "../data/dropped-files.ts";
 import { Icon } from "./marks/icon.tsx";
 
@@ -10,7 +10,8 @@ function hasFiles(event: DragEvent): boolean {
 /** Files may be dropped anywhere on the page that shows this; what one drags over it is told what will become of it. */
 export function FileDrop({ take }: { readonly take: (files: readonly DroppedFile[]) => void }): JSX.Element {
   const [isOver, setOver] = useState(false);
-  useEffect(() => {
+  // Before the page is painted: a file may be dragged over the first frame.
+  useLayoutEffect(() => {
     const over = (event: DragEvent): void => {
       if (!hasFiles(event)) return;
       event.preventDefault(); // else the browser opens the file in place of the page
