@@ -115,6 +115,8 @@ export class Runtime implements AsyncDisposable {
     return forkAside(await this.#conversation(to), upstream, {
       clock,
       ...options,
+      // An agent may report the fork's settings before it answers, and they are written, too.
+      write: (child, body) => this.#turns.note(child.id, [body]),
       onSession: (child, session, node) => this.#live.keep(child.id, upstream, liveOf(session, node)),
     });
   }

@@ -29,13 +29,22 @@ export async function readLastModelNode(
   return from.id;
 }
 
-/** The same where a turn begins with seeds, which say nothing by themselves: what stands before them. Null for any other prompt. */
+/** The same for the branch that ends with this node; null for a fact, which lies on none. */
+export async function readLastSaid(
+  space: SpaceStore,
+  conversation: ConversationId,
+  node: EntryId,
+): Promise<EntryId | null> {
+  const { id, place } = await space.entry(conversation, node);
+  return place === null ? null : readLastModelNode(space, conversation, { ...place, id, tip: false });
+}
+
+/** Where a turn begins with seeds, which say nothing by themselves: the node said before them. Null for any other prompt. */
 export async function readSaidBeforeSeed(
   space: SpaceStore,
   conversation: ConversationId,
   prompt: string,
 ): Promise<EntryId | null> {
-  const { id, place, type } = await space.entry(conversation, parseEntryId(prompt));
-  if (type !== "seed" || place === null) return null;
-  return readLastModelNode(space, conversation, { ...place, id, tip: false });
+  const { id, type } = await space.entry(conversation, parseEntryId(prompt));
+  return type === "seed" ? readLastSaid(space, conversation, id) : null;
 }

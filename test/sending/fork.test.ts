@@ -60,6 +60,31 @@ describe.each(FORKS)("with an agent that forks at %s", (fork) => {
     expect(attempt?.fidelity).toBe(fork === "none" ? "preamble" : "native");
   });
 
+  test("settings and notes behind the last answer say nothing to a model: a fork behind them is as native", async () => {
+    const { rig, chat, upstream } = await told(fork);
+    await chat.append([
+      { type: "model_change", model: "large" },
+      { type: "config_change", config: { mode: "plan" } },
+      { type: "state_change", state: { step: 2 } },
+      { type: "custom", customType: "note", data: "for people" },
+    ]);
+    const { fidelity } = await forkAside(chat, upstream, { id: "side" });
+    expect(fidelity).toBe(fork === "none" ? "preamble" : "native");
+    expect((await rig.send("recall pet", { to: "side" })).text).toBe("cat");
+    const [attempt] = await rig.of("attempt", "side");
+    expect(attempt?.fidelity).toBe(fidelity);
+  });
+
+  test("settings before an edited message say nothing to a model: the fork before them is as native", async () => {
+    const { rig, chat, upstream } = await told(fork);
+    await chat.append({ type: "model_change", model: "large" });
+    await rig.say("remember late=yes");
+    const { fidelity } = await goBackTo(chat, upstream, (await promptIds(chat))[2] ?? "");
+    expect(fidelity).toBe(fork === "message" ? "native" : "preamble");
+    expect(await rig.say("recall late")).toBe("I do not know late");
+    expect((await rig.of("attempt")).at(-1)?.fidelity).toBe(fidelity);
+  });
+
   test("scenario 43: the host dies between an in-place edit and its prompt; the branch resumes and the trunk still reads", async () => {
     const { rig, chat, upstream } = await told(fork);
     const [, second] = await promptIds(chat);

@@ -11,6 +11,7 @@ import { boundedSession } from "#sending/sessions/bounded";
 import { checkUpstream } from "#sending/agents";
 import { idsBackTo, readCut } from "#conversation/read-cut";
 import { readFacts } from "#sending/sessions/facts";
+import { readLastSaid } from "#turn/last-said";
 import type { Host } from "#turn/host";
 import { type Clock, systemClock } from "#conversation/clock";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
@@ -48,6 +49,8 @@ export async function forkAside(
       readonly cwd?: string;
       /** Called when the fork is in the log, before its agent is asked to fork. */
       readonly prepare?: (child: Conversation) => Promise<void>;
+      /** Writes the fork's link, in line with what else its host writes there; at once when absent. */
+      readonly write?: (child: Conversation, body: EntryBody) => Promise<unknown>;
       /** Takes the session the agent forked; otherwise it is resumed by the first prompt. */
       readonly onSession?: (child: Conversation, ...forked: Parameters<OnSession>) => void;
     } = {},
@@ -64,10 +67,11 @@ export async function forkAside(
   if (options.key !== undefined && (await child.facts(["upstream_link"])).length > 0)
     return { conversation: child, fidelity: "native", editable };
   await options.prepare?.(child);
-  const { clock, forkMs, onSession } = options;
+  const { clock, forkMs, write, onSession } = options;
   const fidelity = await forkUpstream({
     ...(clock === undefined ? {} : { clock }),
     ...(forkMs === undefined ? {} : { forkMs }),
+    ...(write === undefined ? {} : { write: (body: EntryBody) => write(child, body) }),
     ...(onSession === undefined
       ? {}
       : { onSession: (session: UpstreamSession, node: EntryId) => onSession(child, session, node) }),
@@ -135,10 +139,12 @@ type OnSession = (session: UpstreamSession, node: EntryId) => void;
 
 /** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
 export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelity> {
-  const { from, to, upstream, at: node, reason } = forking;
+  const { from, to, upstream, at, reason } = forking;
   const facts = await readFacts(from.space, from.id);
   const link = headLink(facts, upstream);
-  if (link === null) return "preamble";
+  // Settings and notes between it and the fork say nothing to a model.
+  const node = link === null ? null : await readLastSaid(from.space, from.id, at);
+  if (link === null || node === null) return "preamble";
   const asked = turnsToKeep(facts, link, { fork: upstream.capabilities.fork, node });
   const turns = asked === "count" ? await countTurns(from, link, node) : asked;
   if (turns === null) return "preamble";

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openBridge, type Bridge, openKillable } from "./bridge.ts";
-import { type Fields, fieldsOf } from "./scripted/wire.ts";
+import { metaOf, openBridge, type Bridge, openKillable } from "./bridge.ts";
+import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
 
 /** What the agent says its settings are. */
 async function settingsOf(bridge: Bridge, id: string): Promise<Fields> {
@@ -60,6 +60,47 @@ test("scenario 19: a mode that the agent chose by itself is kept too", async () 
   await host.prompt(id, "say rolled over");
   expect(await settingsOf(bridge, id)).toMatchObject({ mode: "yolo" });
 });
+
+/** The model a result tells, in either way a host may read it: as an option, or as the older protocol had it. */
+function modelsTold(result: Fields | null): { readonly option?: unknown; readonly older?: unknown } {
+  const { configOptions, models } = fieldsOf(result);
+  const option = ((configOptions ?? []) as readonly Fields[]).find(({ id }) => id === "model");
+  const older = fieldsOf(models)["currentModelId"];
+  return {
+    ...(option === undefined ? {} : { option: option["currentValue"] }),
+    ...(older === undefined ? {} : { older }),
+  };
+}
+
+const LARGE = { method: "session/set_config_option", params: { configId: "model", value: "large" } };
+
+test.each([
+  ["claude", LARGE, { option: "large" }],
+  ["codex", LARGE, { option: "large", older: "large[low]" }],
+  [
+    "codex",
+    { method: "session/set_model", params: { modelId: "large[high]" } },
+    { option: "large", older: "large[high]" },
+  ],
+  ["gemini", { method: "session/set_model", params: { modelId: "large" } }, { older: "large" }],
+] as const)(
+  "a host that forks or loads a conversation with %s is told the model that is set: %o",
+  async (like, chosen, told) => {
+    await using bridge = await openBridge({ like });
+    const { host, dir } = bridge;
+    const id = await host.newSession();
+    await host.prompt(id, "say first");
+    await host.call(chosen.method, { sessionId: id, ...chosen.params });
+    expect(modelsTold((await host.load(id)).result)).toEqual(told);
+    const other = await bridge.another();
+    expect(modelsTold((await other.load(id)).result)).toEqual(told);
+    const forked = await other.call("session/fork", { sessionId: id, cwd: dir, mcpServers: [] });
+    expect(modelsTold(forked)).toEqual(told);
+    const branch = textOf(forked["sessionId"]);
+    expect(JSON.parse((await other.prompt(branch, "config")).text)).toMatchObject({ model: "large" });
+    expect(metaOf(forked)["fidelity"]).toBe(like === "gemini" ? "preamble" : "native");
+  },
+);
 
 test("scenario 19: an option the agent refuses is an error to the host, and is not set later either", async () => {
   await using bridge = await openBridge({ like: "codex" });

@@ -136,10 +136,9 @@ export class AcpSessions {
 
   /** Agents forget modes and options with every new session, so they are told again. */
   async #applySettings(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
-    const { modes = null, configOptions = null } = fieldsOf(resultOf(answer));
     this.#begun.set(session.id, this.#clock.nowMs());
     session.opened = answer.message;
-    session.options.begin(modes, configOptions);
+    session.options.begin(fieldsOf(resultOf(answer)));
     const chosen = choicesFor(settings.config, this.#agent);
     await replaySettings(session, chosen).catch((error: unknown) => {
       if (!(error instanceof ConnectionEnded)) throw error;

@@ -15,7 +15,8 @@ interface SetSession {
 /** Gives a session the mode and options it should have. One it does not know, or refuses, stays as the agent has it. */
 export async function replaySettings(session: SetSession, wanted: AgentChoices): Promise<void> {
   const { mode, model, options } = wanted;
-  if (model !== undefined) await set(session, "session/set_model", { modelId: model });
+  if (model !== undefined && (await set(session, "session/set_model", { modelId: model })) !== REFUSED)
+    session.options.setModel(model);
   for (const [configId, value] of Object.entries(options ?? {})) {
     const known = listIn(session.options.options).find((option) => option["id"] === configId);
     if (known === undefined || known["currentValue"] === value) continue;

@@ -59,8 +59,8 @@ export class ScriptedAgent {
       "session/set_mode": (params) => this.#set(params, "mode", textOf(params["modeId"])),
       "session/set_config_option": (params) =>
         this.#set(params, textOf(params["configId"]), textOf(params["value"])),
-      ...(this.#inputs.flavour.like === "codex"
-        ? { "session/set_model": (params: Fields) => this.#set(params, "model", textOf(params["modelId"])) }
+      ...(this.#inputs.flavour.like === "codex" || this.#inputs.flavour.like === "gemini"
+        ? { "session/set_model": (params: Fields) => this.#setModel(params) }
         : {}),
     };
     if (method.startsWith("_")) return (params) => ({ heard: method, members: Object.keys(params) });
@@ -202,6 +202,12 @@ export class ScriptedAgent {
     if (this.#inputs.flavour.like === "codex")
       session.update({ sessionUpdate: "config_option_update", configOptions });
     return { configOptions };
+  }
+
+  #setModel(params: Fields): Fields {
+    const id = textOf(params["modelId"]);
+    if (this.#liveOne(params, "session/set_model").setModel(id)) return {};
+    throw new Refusal(-32602, `There is no model ${id}`);
   }
 
   #liveOne(params: Fields, method: string): Session {

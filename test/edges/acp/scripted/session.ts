@@ -6,6 +6,7 @@ import type { Fields, Wire } from "./wire.ts";
 const MODES = ["default", "plan", "yolo"];
 const MODELS = ["small", "large"];
 const EFFORTS = ["low", "high"];
+const EFFORT_OPTIONS: ReadonlySet<string> = new Set(["effort", "reasoning_effort"]);
 
 export interface SessionInputs {
   readonly wire: Wire;
@@ -66,6 +67,7 @@ export class Session {
   }
 
   configOptions(): readonly Fields[] {
+    const { like } = this.inputs.flavour;
     const select = (id: string, category: string, current: string): Fields => ({
       id,
       name: id,
@@ -80,7 +82,8 @@ export class Session {
     return [
       select("mode", "mode", this.mode),
       select("model", "model", this.model),
-      ...(this.inputs.flavour.like === "claude" ? [select("effort", "thought_level", this.effort)] : []),
+      ...(like === "claude" ? [select("effort", "thought_level", this.effort)] : []),
+      ...(like === "codex" ? [select("reasoning_effort", "thought_level", this.effort)] : []),
     ];
   }
 
@@ -91,9 +94,12 @@ export class Session {
       currentModeId: this.mode,
       availableModes: MODES.map((id) => ({ id, name: id })),
     };
+    // Codex names a model of the older protocol together with its effort.
+    const ids =
+      like === "codex" ? MODELS.flatMap((id) => EFFORTS.map((effort) => `${id}[${effort}]`)) : MODELS;
     const models = {
-      currentModelId: this.model,
-      availableModels: MODELS.map((modelId) => ({ modelId, name: modelId })),
+      currentModelId: like === "codex" ? `${this.model}[${this.effort}]` : this.model,
+      availableModels: ids.map((modelId) => ({ modelId, name: modelId })),
     };
     if (like === "plain") return { modes };
     if (like === "gemini") return { modes, models };
@@ -108,8 +114,18 @@ export class Session {
   set(option: string, value: string): boolean {
     if (option === "mode" && MODES.includes(value)) this.mode = value;
     else if (option === "model" && MODELS.includes(value)) this.model = value;
-    else if (option === "effort" && EFFORTS.includes(value)) this.effort = value;
+    else if (EFFORT_OPTIONS.has(option) && EFFORTS.includes(value)) this.effort = value;
     else return false;
+    return true;
+  }
+
+  /** Sets the model by its name in the older protocol. */
+  setModel(id: string): boolean {
+    if (this.inputs.flavour.like !== "codex") return this.set("model", id);
+    const [, model = "", effort = ""] = /^(.+)\[(.+)\]$/.exec(id) ?? [];
+    if (!EFFORTS.includes(effort) || !this.set("model", model)) return false;
+    this.effort = effort;
+    this.update({ sessionUpdate: "config_option_update", configOptions: this.configOptions() });
     return true;
   }
 

@@ -25,8 +25,8 @@ export function openResult(
   const began = fieldsOf(result);
   const own = conversation.agentOption();
   const same =
-    JSON.stringify([began["modes"] ?? null, began["configOptions"] ?? null]) ===
-    JSON.stringify([options.modes, options.options]);
+    JSON.stringify([began["modes"] ?? null, began["models"] ?? null, began["configOptions"] ?? null]) ===
+    JSON.stringify([options.modes, options.models, options.options]);
   if (
     method === "session/new" &&
     own === null &&
@@ -38,12 +38,14 @@ export function openResult(
     return spliceWithin(opened.bytes, opened.result, rewriteIds(opened, session.id, conversation.id));
   const { sessionId: _, _meta, ...rest } = began;
   const modes = options.modes === null ? {} : { modes: options.modes };
+  const models = options.models === null ? {} : { models: options.models };
   const configOptions = withAgentOption(options.options, own);
   const { agent, fidelity } = connected;
   return JSON.stringify({
     ...(NAMING.has(method) ? { sessionId: conversation.id } : {}),
     ...rest,
     ...modes,
+    ...models,
     ...(configOptions === null ? {} : { configOptions }),
     _meta: { ...fieldsOf(_meta), holdfast: { agent, fidelity, ...meta } },
   });

@@ -44,8 +44,10 @@ export async function setModel(bridge: BridgeContext, request: HostRequest): Pro
     request,
   );
   const model = request.text("modelId");
-  if (answer.error === null && model !== null && !session.keepsChoices)
+  if (answer.error === null && model !== null && !session.keepsChoices) {
+    session.options.setModel(model);
     await conversation.settings.choose(conversation.upstream.agent, { model }, model);
+  }
   respondWith(bridge, request, { answer, session });
 }
 
