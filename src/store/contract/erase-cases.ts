@@ -76,6 +76,35 @@ export const eraseCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "what is kept of an erased fork is whole when the entry it was forked at is gone",
+    needs: ["erase", "check"],
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a", [user("one", "m1"), user("two", "m2")]);
+      await rig.fork(space, "a", "b", { entry: "a-root" });
+      await rig.append(space, "b", [user("gone", "b1")]);
+      await rig.fork(space, "b", "c", { entry: "b1" });
+      await rig.append(space, "c", [{ ...user("side", "c1"), parentId: "a-root" }]);
+      await rig.fork(space, "c", "d", { entry: "c1" });
+      await rig.append(space, "d", [user("mine")]);
+      for (const id of ["b", "c"]) {
+        await space.erase(conv(id));
+        for (const handle of [space, await rig.space()]) {
+          assert.deepEqual(await handle.check({ repair: false }), []);
+          assert.deepEqual(await texts(handle, "d", 1), ["side", "mine"]);
+        }
+      }
+      await space.erase(conv("a"));
+      const after = await rig.space();
+      assert.deepEqual(await after.check({ repair: false }), []);
+      assert.deepEqual(await texts(after, "d", 1), ["side", "mine"]);
+      await after.erase(conv("d"));
+      for (const id of ["a", "b", "c", "d"]) await rig.create(after, id);
+    },
+  },
+  {
+    group,
     name: "a fork keeps an inherited summary of a branch that went with its source",
     needs: ["erase"],
     async run(subject) {

@@ -9,7 +9,6 @@ import { sha256 } from "#store/sha256";
 import { unprovenNote } from "#store/unproven-note";
 import type { Db, Session } from "#stores/postgres/db/db";
 import { toLogError } from "#stores/postgres/postgres-errors";
-import { inheritedPath } from "#stores/postgres/tables/pg-read-sql";
 import {
   ENTRY_COLUMNS,
   type EntryRow,
@@ -26,12 +25,17 @@ const ENTRIES = `select ${ENTRY_COLUMNS}, link, by_owner from @.entries
 const RUNS = "select seq, finished from @.runs where space = $1 and conversation = $2";
 const NODE = `select ${ENTRY_COLUMNS} from @.entries
   where space = $1 and conversation = $2 and segment = $3 and depth = $4`;
-/** The first entry whose parent neither it has nor it inherited. */
-const ORPHAN = `with recursive c as (select * from @.conversations where space = $1 and id = $2), ${inheritedPath("c")}
-select e.seq, e.id, e.parent from @.entries e where e.space = $1 and e.conversation = $2 and e.parent is not null
-  and not exists (select from @.entries p where p.space = $1 and p.conversation = $2 and p.id = e.parent)
-  and not exists (select from path l join @.entries p on p.space = $1 and p.conversation = l.conversation
-    and p.id = e.parent and p.segment = l.segment and p.depth <= l.top)
+/**
+ * The first entry whose parent does not precede it on its branch. By its place, as a branch is read: what is kept of an
+ * erased fork may have lost the entry it was forked at.
+ */
+const ORPHAN = `select e.seq, e.id, e.parent from @.entries e
+left join @.segments s on s.space = $1 and s.conversation = $2 and s.segment = e.segment
+where e.space = $1 and e.conversation = $2 and e.parent is not null
+  and not exists (select from @.entries p where p.space = $1 and p.conversation = $2 and p.segment = e.segment
+    and p.depth = e.depth - 1 and p.id = e.parent)
+  and not exists (select from @.entries p where p.space = $1 and p.conversation = s.ancestor_conversation
+    and p.segment = s.ancestor_segment and p.depth = e.depth - 1 and p.depth = s.ancestor_depth and p.id = e.parent)
 order by e.seq limit 1`;
 const FORGET_WORDS = "delete from @.search where space = $1";
 const FORGET_MARKS = "delete from @.search_marks where space = $1";
@@ -128,8 +132,6 @@ async function walk(log: Log): Promise<Walked> {
       const [link, byOwner] = row.slice(7) as [string | null, boolean | null];
       // What is left of an erased conversation has gaps by design.
       if (state.listed && stored.seq !== after + 1) return ended(`Entry ${after + 1} is missing`);
-      if (orphan?.[0] === stored.seq)
-        return ended(`The parent ${String(orphan[2])} of entry ${stored.seq} (${stored.id}) is missing`);
       try {
         folder.add(decodeEntry(stored));
       } catch (error) {
@@ -138,6 +140,8 @@ async function walk(log: Log): Promise<Walked> {
       }
       const changed = links.add(stored, link === null ? null : { link, byOwner: byOwner === true });
       if (changed !== null) return ended(changed, links.soundSeq);
+      if (orphan?.[0] === stored.seq)
+        return ended(`The parent ${String(orphan[2])} of entry ${stored.seq} (${stored.id}) is missing`);
       after = stored.seq;
     }
     if (rows.length === 0) return ended(null);

@@ -12,6 +12,7 @@ import type { CheckReport, CheckTask } from "./run-check.ts";
 import { toLogError, toWire } from "#stores/sqlite/sqlite-errors";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import type { Reader } from "#stores/sqlite/read/reader";
+import { rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow, linkText } from "#stores/sqlite/tables/rows";
 import { BATCH_LINKS_VERSION, RUNS_VERSION } from "#stores/sqlite/tables/schema";
 import { readJson } from "#log/json/read-json";
@@ -101,6 +102,8 @@ function checkLog(reader: Reader, conversation: Conversation): readonly Finding[
         if (wrong !== null) return damaged(wrong, after);
         const changed = checkLink(reader, links, row);
         if (changed !== null) return damaged(changed, links.soundSeq);
+        const orphaned = checkParent(reader, row);
+        if (orphaned !== null) return damaged(orphaned, after);
         after = row[2];
       }
       if (rows.length === 0) break;
@@ -137,7 +140,7 @@ function checkEntry(
   row: LinkedRow,
   expected: { readonly seq: number; readonly folder: RunFolder },
 ): string | null {
-  const [, id, seq, parent] = row;
+  const seq = row[2];
   // What is left of an erased conversation has gaps by design.
   if (conversation.listed && seq !== expected.seq) return `Entry ${expected.seq} is missing`;
   try {
@@ -146,9 +149,18 @@ function checkEntry(
     if (isLogError(error)) return error.message;
     throw error;
   }
-  if (parent !== null && reader.lookup.entry(conversation, parent) === undefined)
-    return `The parent ${parent} of entry ${seq} (${id}) is missing`;
   return null;
+}
+
+/** By its place, as a branch is read: what is kept of an erased fork may have lost the entry it was forked at. */
+function checkParent({ lookup }: Reader, row: LinkedRow): string | null {
+  const [, id, seq, parent] = row;
+  if (parent === null) return null;
+  const place = rowPlaceOf(row as unknown as EntryRow);
+  const above = place && place.depth > 0 ? lookup.above(place, place.depth - 1) : null;
+  return above !== null && lookup.has(above) && lookup.node(above)[1] === parent
+    ? null
+    : `The parent ${parent} of entry ${seq} (${id}) is missing`;
 }
 
 /** Whether the rows of runs are those that the log gives. One that is open there may have ended since it was read. */
