@@ -12,6 +12,7 @@ export const ENDING_CLASSES = [
   "too_long",
   "poisoned",
   "stale_replay",
+  "turn_limit",
   "cancelled",
   "failed",
 ] as const;

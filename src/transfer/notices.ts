@@ -128,8 +128,9 @@ function poisonedText({ isPrompt, hidden }: Of<"poisoned">, agent: string): Noti
 }
 
 function endedText({ outcome, class: known }: Of<"ended">, agent: string): NoticeText | null {
-  // A limit was told when the prompt was parked.
-  if (known === "limit" || known === "credit" || (outcome === "completed" && known !== "empty")) return null;
+  // The "parked" notice covers a limit of the agent; the loop says in the conversation how to continue after one of its own.
+  if (known === "limit" || known === "credit" || known === "turn_limit") return null;
+  if (outcome === "completed" && known !== "empty") return null;
   const [title = "", ...rest] = endingSentence({ outcome, class: known })
     .replace(/^The agent/, () => agent)
     .split(/(?<=\.) /);

@@ -87,6 +87,10 @@ const ENDINGS: { readonly [C in EndingClass]: EndingWords } = {
   too_long: { clause: "the history was too long for the agent" },
   poisoned: { clause: "something in the history made the request fail" },
   stale_replay: { clause: "the agent repeated an old answer" },
+  turn_limit: {
+    clause: "the turn reached its limit",
+    sentence: "The turn reached its limit of steps or cost. Nothing is lost; you can continue it.",
+  },
   failed: { clause: "" },
   cancelled: { clause: "stopped by a person", sentence: `Cancelled. ${KEPT}` },
 };

@@ -147,11 +147,15 @@ describe("what is missing or wrong is the caller's mistake, told before a conver
   });
 });
 
-test("a limit ends with 5, a refused key with 1, and continue goes on where a limit stopped it", async () => {
+test("a service's limit ends with 5, a limit of one's own or a refused key with 1, and continue finishes a turn that its own limit stopped", async () => {
   const two = `${call("read", { path: "." })}\nthen\nremember done=yes`;
   const stopped = await cli.run(["chat", "steps", "-p", two, "--model", MODEL, "--max-steps", "1", "--json"]);
-  expect(stopped.status).toBe(5);
-  expect(jsonLines(stopped.out).at(-1)).toMatchObject({ outcome: "interrupted", class: "limit", steps: 1 });
+  expect(stopped.status).toBe(1);
+  expect(jsonLines(stopped.out).at(-1)).toMatchObject({
+    outcome: "interrupted",
+    class: "turn_limit",
+    steps: 1,
+  });
   expect(await cli.run(["continue", "steps"])).toMatchObject({ status: 0, out: "Noted done=yes\n" });
   const nothing = await cli.run(["continue", "steps", "--json"]);
   expect([nothing.status, jsonLines(nothing.out).at(-1)]).toMatchObject([

@@ -56,6 +56,7 @@ describe("what follows an ending", () => {
       too_long: "roll",
       poisoned: "roll",
       stale_replay: "roll",
+      turn_limit: "finish",
       cancelled: "finish",
       failed: "finish",
     });

@@ -52,7 +52,7 @@ export async function runStep(at: LoopTurn, calls: CallsToRun | null): Promise<L
     if (!facts.goesOn || at.options.stopWhen?.(facts) === true) return end(at, COMPLETED);
   }
   const stop = at.work.cancelled.aborted ? CANCELLED : limitReached(at);
-  if (stop !== null) return end(at, stop, [], "interrupted");
+  if (stop !== null) return end(at, stop);
   await deliver(at);
   const asked = await askStep(at);
   if (asked.answer === null) return end(at, asked.ending, partialBodies(at, asked.partial));
@@ -117,7 +117,7 @@ function dollars(micros: number): string {
 }
 
 function stopped(message: string): Ending {
-  return { class: "limit", message: `${message}; \`continue\` goes on with it`, resetAtMs: null };
+  return { class: "turn_limit", message: `${message}; \`continue\` goes on with it`, resetAtMs: null };
 }
 
 function endingOf({ finish, content }: { finish: string; content: readonly ContentBlock[] }): Ending {
@@ -148,17 +148,14 @@ const OUTCOMES: { readonly [A in (typeof ACTIONS)[EndingClass]]: TurnOutcome } =
   roll: "failed",
   restart: "interrupted",
   leave_out: "failed",
+  stop: "interrupted",
   interrupt: "interrupted",
   fail: "failed",
 };
 
 /** The last answer, the turn's end and that of its run are one batch. */
-async function end(
-  at: LoopTurn,
-  ending: Ending,
-  bodies: readonly EntryBody[] = [],
-  outcome: TurnOutcome = OUTCOMES[ACTIONS[ending.class]],
-): Promise<LoopEnd> {
+async function end(at: LoopTurn, ending: Ending, bodies: readonly EntryBody[] = []): Promise<LoopEnd> {
+  const outcome = OUTCOMES[ACTIONS[ending.class]];
   const named = bodies.map((body) => ({ ...body, id: at.options.newId() }));
   const node = named.findLast(({ type }) => type === "message")?.id ?? at.progress.node;
   const resetAt = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };

@@ -33,7 +33,11 @@ const TITLE_CHARS_MAX = 200;
 
 const COMPLETED: Ended = { outcome: "completed", class: "completed", message: "" };
 const CANCELLED: Ended = { outcome: "interrupted", class: "cancelled", message: "The replay was stopped" };
-const LIMIT: Ended = { outcome: "interrupted", class: "limit", message: "The replay has reached its limit" };
+const LIMIT: Ended = {
+  outcome: "interrupted",
+  class: "turn_limit",
+  message: "The replay has reached its limit",
+};
 
 /** A replay by one model, on its own fork. */
 export class ModelReplay {

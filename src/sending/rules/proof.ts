@@ -66,6 +66,8 @@ export function proofOf(link: LinkRecord, position: LinkPosition): "proven" | "u
     : "unproven";
 }
 
+const SESSION_LIVES: ReadonlySet<string> = new Set(["park", "back_off", "ask_auth", "stop", "interrupt"]);
+
 /**
  * Whether a failure to get hold of a session says that the session is gone, so that another may take its place. A
  * limit, a login or an overload says nothing about it; a crash does only once a new process failed at it too.
@@ -73,5 +75,5 @@ export function proofOf(link: LinkRecord, position: LinkPosition): "proven" | "u
 export function sessionIsGone(ending: EndingClass, restarted: boolean): boolean {
   const action = ACTIONS[ending];
   if (action === "restart") return restarted;
-  return action !== "park" && action !== "back_off" && action !== "ask_auth" && action !== "interrupt";
+  return !SESSION_LIVES.has(action);
 }

@@ -45,6 +45,7 @@ type Action =
   | "roll"
   | "restart"
   | "leave_out"
+  | "stop"
   | "interrupt"
   | "fail";
 
@@ -62,6 +63,7 @@ export const ACTIONS: { readonly [C in EndingClass]: Action } = {
   too_long: "roll",
   poisoned: "leave_out",
   stale_replay: "roll",
+  turn_limit: "stop",
   cancelled: "interrupt",
   failed: "fail",
 };
@@ -94,6 +96,8 @@ export function nextStep(ending: EndingClass, facts: AttemptFacts): NextStep {
       return mayResend ? { do: "restart" } : { do: "finish", outcome: "interrupted", upstream: "unproven" };
     case "leave_out":
       return mayResend && !facts.promptPoisoned ? { do: "roll" } : failed("drop");
+    case "stop":
+      return { do: "finish", outcome: "interrupted", upstream: "keep" };
     case "interrupt":
       return { do: "finish", outcome: "interrupted", upstream: facts.cancelConfirmed ? "keep" : "drop" };
     case "fail":

@@ -157,8 +157,10 @@ test("a turn stops at its maximum of steps, says so, and can be gone on with", a
   const look = counter("look");
   const at = await agentRig([], { tools: [look] });
   const { agent } = at.another(Array.from({ length: 5 }, (_, n) => ({ calls: [call(`c${n}`, "look")] })));
-  const stopped = await agent.send("c", "go", { maxSteps: 3 });
-  expect(stopped).toMatchObject({ outcome: "interrupted", class: "limit", steps: 3 });
+  const events: string[] = [];
+  const stopped = await agent.send("c", "go", { maxSteps: 3, onEvent: ({ type }) => events.push(type) });
+  expect(stopped).toMatchObject({ outcome: "interrupted", class: "turn_limit", steps: 3 });
+  expect(events).not.toContain("parked");
   expect(stopped.message).toContain("3 steps");
   expect(await agent.continue("c")).toMatchObject({ outcome: "completed", steps: 3, text: "done" });
   expect(look.runs).toHaveLength(5);
@@ -250,7 +252,7 @@ test("a turn stops once it has cost what it may", async () => {
   };
   const at = await agentRig([], { model: priced, tools: [counter("look")] });
   const result = await at.agent.send("c", "go", { maxCostMicros: 250 });
-  expect(result).toMatchObject({ outcome: "interrupted", class: "limit", steps: 3 });
+  expect(result).toMatchObject({ outcome: "interrupted", class: "turn_limit", steps: 3 });
   expect(result.usage.costMicros).toBe(330);
   expect((await at.conversation.usage()).costMicros).toBe(330);
 });

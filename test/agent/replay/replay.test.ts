@@ -83,10 +83,10 @@ test("each model has a fork of its own, which says whose replay it is; what one 
 test("a limit of steps holds for the whole replay, which says where it stopped", async () => {
   const rig = await recorded();
   const limited = await rig.replay(WORK, { maxSteps: 4 });
-  expect(limited).toMatchObject({ outcome: "interrupted", class: "limit", sent: 1, steps: 4 });
+  expect(limited).toMatchObject({ outcome: "interrupted", class: "turn_limit", sent: 1, steps: 4 });
   expect(limited.divergence).toBeNull();
   const within = await rig.replay(WORK, { maxSteps: 2 });
-  expect(within).toMatchObject({ outcome: "interrupted", class: "limit", sent: 1, steps: 2 });
+  expect(within).toMatchObject({ outcome: "interrupted", class: "turn_limit", sent: 1, steps: 2 });
 });
 
 test("a model that answers nothing ends its replay, which says so; others are asked all the same", async () => {

@@ -228,7 +228,7 @@ test("the steps of an attempt before count towards the limit of the turn", async
   await expect(attempt()).rejects.toThrow("gone");
   dies = false;
   const result = await attempt();
-  expect([result.outcome, result.class, result.steps]).toEqual(["interrupted", "limit", 2]);
+  expect([result.outcome, result.class, result.steps]).toEqual(["interrupted", "turn_limit", 2]);
   expect(model.asked).toHaveLength(2);
   expect(await attempt()).toEqual({ ...result, message: "" });
 });

@@ -117,7 +117,7 @@ export class LoopCarrier implements Carrier {
       const reason = answer?.stopReason === "maxTokens" ? "max_tokens" : "end_turn";
       return { ...whole, stop: { reason, ...usage, ...about } };
     }
-    if (outcome !== "interrupted" || known !== "limit") return whole;
+    if (known !== "turn_limit") return whole;
     this.#say(to, `${message.replace("`continue`", "/continue")}.`);
     return { ...whole, stop: { reason: "max_turn_requests", ...usage, ...about } };
   }

@@ -25,7 +25,6 @@ export function endingText(ended: Ended, where: ReadAt, nowMs: number): string {
   switch (known) {
     case "limit":
     case "credit": {
-      if (said.includes(goOn)) return `${said}.`;
       const until = resetAtMs === null ? "" : ` It may be asked again ${whenText(resetAtMs, nowMs)}.`;
       return `${said}.${until} What was said is kept; ${goOn} asks again.`;
     }
@@ -46,6 +45,7 @@ export function endingText(ended: Ended, where: ReadAt, nowMs: number): string {
     case "cancelled":
       return `${endingSentence({ outcome: "interrupted", class: known })} ${goOn} goes on.`;
     case "completed":
+    case "turn_limit":
     case "empty":
     case null:
       return outcome === "completed" && known === "completed" ? said : `${said}.`;
