@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import type { Conversation } from "#conversation/conversation";
 import { openTurnAt } from "#conversation/list-conversations";
 import { turnStart } from "#turn/accept";
-import { endLeftAgent, endLeftTools } from "#turn/effects/left-processes";
+import { endLeftAgent, endLeftTools, endToolProcesses } from "#turn/effects/left-processes";
 import { readLastModelNode, readSaidBeforeSeed } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
@@ -35,6 +35,21 @@ export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOpt
     .map((call): EntryBody => ({ type: "message", message: refusal(call, NOT_STARTED) }));
   if (results.length > 0) await owner.append(results);
   await settleOpenTurn({ conversation, owner, newId }, facts);
+}
+
+/**
+ * Ends the processes of a turn that nobody runs any more, and returns the entries that record it. The turn stays open, for
+ * `continue`. Call it when nobody else can write.
+ */
+export async function endTurnProcesses(
+  conversation: Conversation,
+  endProcess: LeftOptions["endProcess"],
+): Promise<readonly EntryBody[]> {
+  const facts = await readLastTurn(conversation);
+  const [start] = facts;
+  if (start === undefined || endOf(facts) !== null) return [];
+  await endLeftAgent(facts, endProcess);
+  return endToolProcesses(conversation, start.seq);
 }
 
 /** What a turn goes on from that has not completed. */

@@ -39,7 +39,16 @@ export async function endLeftTools(
   at: { readonly conversation: Conversation; readonly owner: Owner },
   startSeq: number,
 ): Promise<void> {
-  const left = leftProcesses(await progressFacts(at.conversation, startSeq));
+  const ended = await endToolProcesses(at.conversation, startSeq);
+  if (ended.length > 0) await at.owner.append(ended);
+}
+
+/** The same for a caller that writes the entries itself. */
+export async function endToolProcesses(
+  conversation: Conversation,
+  startSeq: number,
+): Promise<readonly EntryBody[]> {
+  const left = leftProcesses(await progressFacts(conversation, startSeq));
   for (const { process } of left) {
     const identity = readIdentity(process);
     try {
@@ -50,7 +59,7 @@ export async function endLeftTools(
       throw new LogError("busy", why, {}, { cause });
     }
   }
-  if (left.length > 0) await at.owner.append(left.map(({ call, process }) => processEnded(call, process)));
+  return left.map(({ call, process }) => processEnded(call, process));
 }
 
 async function progressFacts({ space, id }: Conversation, startSeq: number): Promise<readonly Entry[]> {

@@ -1,5 +1,6 @@
 import type { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
+import { endTurnProcesses } from "#agent/loop/turn-left";
 import { chosenModel } from "#agent/models/model-choice";
 import { modelChange } from "#log/projections/settings";
 import { knownModels } from "#agent/models/model-table";
@@ -11,6 +12,8 @@ import type { OpenTurn } from "#conversation/list-conversations";
 import { parseConversationId } from "#log/ids";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
+import { isLogError } from "#log/errors";
+import { endRecordedProcess } from "#turn/effects/left-processes";
 import { isDeadProcess } from "#turn/running-process";
 import type { ForwardedRequest, HostedAgent, RestoredState } from "#edges/acp/bridge-upstream";
 import { unknownMethod } from "#edges/acp/made-answer";
@@ -116,6 +119,19 @@ export class LoopAgent implements HostedAgent {
   async restored(conversation: string): Promise<RestoredState> {
     const restored = await this.#loop.restore(conversation);
     return restoredState(restored, await this.#isHeld(restored.openTurn));
+  }
+
+  /** Ends what an open turn has left running, where its host is gone: an editor that opens it finds nothing still at work. */
+  async endLeftProcesses(id: string): Promise<void> {
+    const conversation = await this.#holdfast.conversation(id);
+    if ((await conversation.openTurn()) === null) return;
+    const { endProcess = endRecordedProcess } = this.#options;
+    try {
+      await this.#loop.note(id, () => endTurnProcesses(conversation, endProcess));
+    } catch (error) {
+      // Another host runs the turn, or a process does not end: its history can be read, and the next prompt is refused.
+      if (!isLogError(error, "busy")) throw error;
+    }
   }
 
   /** Whether somebody is at work on the turn just now: it is open because it runs. */

@@ -139,6 +139,7 @@ export class LoopCarrier implements Carrier {
     readonly told: null;
   }> {
     const { agent } = this.#parts;
+    await agent.endLeftProcesses(to);
     const session = await agent.session(to);
     return { agent: agent.agent, session, reason: null, fidelity: "native", silent: true, told: null };
   }

@@ -9,6 +9,7 @@ import { startModelServer, type ModelServer } from "../../../support/model-serve
 import { tempDir } from "../../../support/temp-dir.ts";
 import { MAIN } from "../../cli-run.ts";
 import { eventually } from "../eventually.ts";
+import { runs } from "../mini-agent.ts";
 import { fieldsOf, textOf } from "../scripted/wire.ts";
 import { LoopEditor } from "./loop-editor.ts";
 
@@ -103,6 +104,23 @@ test("in a tool: it does not run again, the model is told that nobody knows, and
   expect(editor.words()).toContain("Nobody knows");
   expect(readFileSync(effects, "utf8")).toBe("one\n");
   expect(server.requests.at(-1)?.body).toContain("nknown");
+});
+
+test("in a tool: the editor that loads the conversation finds its command ended, and the turn as it was left", async () => {
+  using dir = tempDir();
+  const file = join(dir.path, "pid");
+  await using server = await startModelServer([
+    { calls: [{ id: "s", name: "shell", input: { command: "trap '' TERM; echo $$ > pid; sleep 600" } }] },
+    { text: "Nobody knows" },
+  ]);
+  const begun = (): Promise<void> => eventually("the tool begins", () => isThere(file));
+  const { id, editor, told } = await killedAt(dir.path, server, begun);
+  await using _ = editor;
+  expect(runs(Number(readFileSync(file, "utf8")))).toBe(false);
+  expect(fieldsOf(told["openTurn"])["turn"]).toEqual(expect.any(String));
+  expect(server.requests).toHaveLength(1);
+  expect((await editor.prompt(id, "/continue")).stopReason).toBe("end_turn");
+  expect(editor.words()).toContain("Nobody knows");
 });
 
 test("while an approval waits: it is shown as waiting, asked for again, and what was allowed before ran once", async () => {
