@@ -5,6 +5,7 @@ import { detailsOf } from "#log/message-extras";
 import type { HostEvent } from "#turn/host";
 import { runEnd } from "#turn/rules/run-ending";
 import type { ToolOutput } from "#turn/effects/tool";
+import { returnedBeside } from "#turn/effects/tool-output";
 import { Agent } from "#agent/agent";
 import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
 import type { ModelGiven } from "#agent/models/model";
@@ -15,7 +16,7 @@ import { replayPermission } from "./replay-permission.ts";
 import type { BeforePrompt } from "./replay-prompts.ts";
 import { ReplayRuns } from "./replay-runs.ts";
 import type { ReplaySource, SourcePrompt } from "./replay-source.ts";
-import { dryRunTool, type MissedCall, recordedTool } from "./replay-tools.ts";
+import { dryRunTool, type MissedCall, recordedTool, type ReplayTools } from "./replay-tools.ts";
 
 interface ModelReplayParts {
   readonly options: ReplayOptions;
@@ -80,13 +81,18 @@ export class ModelReplay {
     return this.#end(fork, runs.ids);
   }
 
+  get #tools(): ReplayTools {
+    return this.#parts.options.tools ?? "dry-run";
+  }
+
   #tell(event: ReplayEvent): void {
     this.#parts.options.onEvent?.(event);
   }
 
   #agent(fork: Conversation): Agent {
     const { options, model } = this.#parts;
-    const { agent: given = {}, tools: mode = "dry-run" } = options;
+    const { agent: given = {} } = options;
+    const mode = this.#tools;
     const recorded = new RecordedAnswers(this.#source.nodes);
     const answerOf = (call: MissedCall): Promise<ToolOutput | null> => this.#recorded(fork, recorded, call);
     return new Agent(this.#holdfast, {
@@ -111,11 +117,10 @@ export class ModelReplay {
       return null;
     }
     const { space, id } = this.#source.conversation;
-    const details = detailsOf(entry);
     return {
       content: await withImages(space, id, entry.message.content),
       isError: entry.message.isError === true,
-      ...(details === undefined ? {} : { details }),
+      ...returnedBeside(detailsOf(entry)),
     };
   }
 
@@ -154,7 +159,8 @@ export class ModelReplay {
     this.#ended = { outcome, class: result.class, message: result.message };
     // An answer that says nothing is none that the next prompt could follow.
     if (result.class === "empty") this.#ended = { ...this.#ended, outcome: "failed" };
-    const differs = await diffOfTurn(this.#source, prompt, fork, headSeq);
+    const written = { fork, after: headSeq, tools: this.#tools };
+    const differs = await diffOfTurn(this.#source, prompt, written);
     this.#tell({ type: "turn", ...place, turn, steps, ...this.#ended, ...differs });
     return this.#ended.outcome === "completed";
   }
@@ -196,7 +202,7 @@ export class ModelReplay {
   async #putBefore(agent: Agent, fork: Conversation, before: readonly BeforePrompt[]): Promise<void> {
     const { space, id } = this.#source.conversation;
     for (const one of before)
-      if (one.type === "reset") await agent.note(fork, [one]);
+      if (one.type !== "message") await agent.note(fork, [one]);
       else {
         const content = await withImages(space, id, one.message.content);
         await agent.addMessages(fork, [{ ...one.message, content }]);
@@ -228,7 +234,7 @@ export class ModelReplay {
       calls: diff?.totals.b.calls ?? 0,
       usage: await fork.usage(),
       missed: this.#missed,
-      ...(diff === null ? { divergence: null, textDiffers: false } : replayDiffers(diff)),
+      ...(diff === null ? { divergence: null, textDiffers: false } : replayDiffers(diff, this.#tools)),
     };
     this.#tell({ type: "ended", ...result });
     return result;

@@ -2,23 +2,25 @@ import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ComparedBranches } from "#conversation/read-diff";
 import { decodeEntry } from "#log/codec";
-import { type BranchDiff, diffBranches, type Divergence } from "#log/diff/diff-branches";
+import { type BranchDiff, diffBranches, type Divergence, firstOtherResult } from "#log/diff/diff-branches";
 import type { Entry } from "#log/entry";
 import type { ReplayPrompt } from "./replay-prompts.ts";
 import type { ReplaySource } from "./replay-source.ts";
+import type { ReplayTools } from "./replay-tools.ts";
 
 /** What a replay did otherwise. */
 export interface ReplayDiffers {
-  /** The first call that is another one, there or here: by name, arguments and order. */
+  /** The first call that differs by name, arguments or order; by the record also the first that gave something else. */
   readonly divergence: Divergence | null;
   /** Two models never word an answer alike, so this alone is no divergence. */
   readonly textDiffers: boolean;
 }
 
-/** Calls of tools that do not run give something else by themselves: what they gave is not compared. */
-export function replayDiffers({ divergence, rows }: BranchDiff): ReplayDiffers {
+/** What a call gave is compared where the record answers it: a tool that runs, or does not run, may give something else. */
+export function replayDiffers({ divergence, rows }: BranchDiff, tools: ReplayTools): ReplayDiffers {
+  const gave = tools === "recorded" ? firstOtherResult(rows) : null;
   return {
-    divergence: divergence?.kind === "call" ? divergence : null,
+    divergence: divergence?.kind === "call" ? divergence : gave,
     textDiffers: rows.some(({ op, a, b }) => op !== "same" && (a ?? b)?.kind === "text"),
   };
 }
@@ -27,8 +29,11 @@ export function replayDiffers({ divergence, rows }: BranchDiff): ReplayDiffers {
 export async function diffOfTurn(
   { nodes }: ReplaySource,
   prompt: ReplayPrompt,
-  fork: Conversation,
-  after: number,
+  {
+    fork,
+    after,
+    tools,
+  }: { readonly fork: Conversation; readonly after: number; readonly tools: ReplayTools },
 ): Promise<ReplayDiffers> {
   const written: Entry[] = [];
   for await (const stored of fork.log({ after, types: ["message"] })) written.push(decodeEntry(stored));
@@ -39,7 +44,7 @@ export async function diffOfTurn(
   const to = nodes.findIndex(({ id }) => id === prompt.end);
   const [a, b] = [nodes.slice(from, to + 1), written].map((side) => ({ nodes: side, facts: [] }));
   const none = { nodes: [], facts: [] };
-  return replayDiffers(diffBranches(a ?? none, b ?? none, { msOf: Date.parse }));
+  return replayDiffers(diffBranches(a ?? none, b ?? none, { msOf: Date.parse }), tools);
 }
 
 /** All that was sent, against the same part of the original. */

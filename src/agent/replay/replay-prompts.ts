@@ -1,8 +1,10 @@
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
 import type { EntryId } from "#log/ids";
 
-/** What stands in front of a prompt and is no part of a turn: words that nothing answered, and where a context began anew. */
-export type BeforePrompt = EntryOf<"message"> | Extract<EntryBody, { type: "reset" }>;
+/** An entry before a prompt and after the turn before it: a message without an answer, a reset, and what the host set. */
+export type BeforePrompt = EntryOf<"message"> | Extract<EntryBody, { type: "reset" | Setting }>;
+
+type Setting = "state_change" | "skill_change";
 
 /** A prompt of a branch, to be sent once more. */
 export interface ReplayPrompt {
@@ -61,11 +63,12 @@ export function promptsToReplay(branch: readonly BranchNode[], part: ReplayedPar
       before.push({ type: "reset", ...(reason === undefined ? {} : { reason }) });
       isAnswered = true;
     }
+    if (node.type === "state_change") before.push({ type: "state_change", state: node.state });
+    if (node.type === "skill_change") before.push({ type: "skill_change", skills: node.skills });
     if (node.type === "message") messageNumber++;
     if (node.type === "message" && node.message.role === "user" && node.hidden !== true) {
       const said = isAnswered ? undefined : prompts.pop();
-      if (said?.entry.type === "message") said.before.push(said.entry);
-      before = said?.before ?? before;
+      if (said?.entry.type === "message") before.unshift(...said.before, said.entry);
       prompts.push({ messageNumber, entry: node, before, end: node.id });
       [before, isAnswered] = [[], false];
       continue;
@@ -75,7 +78,11 @@ export function promptsToReplay(branch: readonly BranchNode[], part: ReplayedPar
       [before, isAnswered] = [[], true];
       continue;
     }
-    if (node.type === "message" && node.message.role !== "user") isAnswered = true;
+    if (node.type === "message" && node.message.role !== "user") {
+      isAnswered = true;
+      // What a turn set itself is written before the result that set it.
+      before = before.filter(({ type }) => type !== "state_change" && type !== "skill_change");
+    }
     const open = prompts.at(-1);
     if (open !== undefined && before.length === 0) open.end = node.id;
   }

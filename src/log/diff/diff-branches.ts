@@ -72,6 +72,12 @@ function divergenceOf(rows: readonly DiffRow[]): Divergence | null {
   return differs === -1 ? null : divergenceAt(rows, differs, () => true);
 }
 
+/** The first call that gave something else; null: every call that both made gave the same. */
+export function firstOtherResult(rows: readonly DiffRow[]): Divergence | null {
+  const at = rows.findIndex(({ resultDiffers }) => resultDiffers);
+  return at === -1 ? null : divergenceAt(rows, at, () => true);
+}
+
 function isAct(item: DiffItem | null): boolean {
   return item !== null && item.kind !== "text";
 }

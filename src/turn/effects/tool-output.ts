@@ -4,7 +4,7 @@ import { isLogError, LogError } from "#log/errors";
 import { fieldsIn } from "#log/json/json-fields";
 import { type Json, writeJsonObject } from "#log/json/json-text";
 import { block as checkBlock } from "#log/table/shapes";
-import type { Tool } from "./tool.ts";
+import type { Tool, ToolOutput } from "./tool.ts";
 
 /** Keeps bytes beside the log and names them. */
 export type KeepBlob = (bytes: Uint8Array) => Promise<string>;
@@ -178,6 +178,15 @@ function headAndTail(whole: string, limit: number, blob: string | null): string 
 /** A pair that was cut in two leaves nothing. */
 function unbroken(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed().replaceAll(/^\uFFFD|\uFFFD$/g, "");
+}
+
+/** What a tool returned beside its content, from the details of its stored result: `keptDetails` makes the same of it. */
+export function returnedBeside(details: Json | undefined): Pick<ToolOutput, "details" | "state"> {
+  if (details === undefined) return {};
+  const { stateUpdate, ...own } = fieldsIn(details) ?? {};
+  const state = fieldsIn(stateUpdate);
+  if (state === null) return { details };
+  return { state, ...(Object.keys(own).length === 0 ? {} : { details: own }) };
 }
 
 interface KeptDetails {

@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import { replay } from "#agent/replay/replay-models";
+import type { ReplayAgent, ReplayEvent, ReplayResult } from "#agent/replay/replay-options";
+import type { Conversation } from "#conversation/conversation";
+import { Holdfast } from "#conversation/holdfast";
 import type { ContentBlock } from "#log/message";
+import { inMemoryStore } from "#stores/in-memory/index";
 import type { Tool } from "#turn/effects/tool";
 import { counter, said } from "../rig.ts";
 import { ScriptedModel } from "../scripted-model.ts";
@@ -168,4 +172,90 @@ test("by the record a call is known by what the model sent, not by what the tool
   const images = (of: ScriptedModel): readonly number[] =>
     of.asked.map(({ prompt }) => JSON.stringify(prompt).split("image/png").length);
   expect(images(model)).toEqual(images(asked));
+});
+
+/** A tool that gives state, and one whose details say more beside it. */
+const VISITS: Tool = {
+  name: "visit",
+  run: async (input) => ({
+    content: "Visited",
+    details: { input },
+    state: { visits: [input], left: null },
+  }),
+};
+
+/** A recorded conversation with a tool that changes the state, and its replay by the record. */
+async function visited(script: ConstructorParameters<typeof ScriptedModel>[0]): Promise<{
+  readonly original: Conversation;
+  readonly holdfast: Holdfast;
+  replay(): Promise<{ readonly result: ReplayResult; readonly fork: Conversation }>;
+}> {
+  const holdfast = new Holdfast(inMemoryStore(), "default");
+  const original = await holdfast.create({ id: "visited" });
+  const agent: ReplayAgent = { tools: [VISITS], permission: () => "allow", instructions: false };
+  await using first = new Agent(holdfast, { ...agent, model: new ScriptedModel(script) });
+  await first.send(original, "Visit them");
+  return {
+    original,
+    holdfast,
+    replay: async () => {
+      const models = [new ScriptedModel(script, "two")];
+      const [result] = await replay(
+        holdfast,
+        { conversation: original.id },
+        { models, agent, tools: "recorded" },
+      );
+      if (result === undefined) throw new Error("no result");
+      return { result, fork: await holdfast.conversation(result.conversation) };
+    },
+  };
+}
+
+test("by the record a tool that returned state gives the same result, details and state again", async () => {
+  const rig = await visited([
+    call("1", "visit", { at: "a" }),
+    call("2", "visit", { at: "b" }),
+    { text: "Done." },
+  ]);
+  const { result, fork } = await rig.replay();
+  const results = async (of: Conversation): Promise<readonly unknown[]> =>
+    (await of.branch()).flatMap((node) =>
+      node.type === "message" && node.message.role === "toolResult"
+        ? [[node.message.isError, node.message.content, node.message.details]]
+        : [],
+    );
+  expect(await results(fork)).toEqual(await results(rig.original));
+  expect((await fork.settings()).state).toEqual({ visits: [{ at: "b" }] });
+  expect(result).toMatchObject({ outcome: "completed", missed: [], divergence: null });
+});
+
+test("by the record a call that gives something else than it gave is a divergence", async () => {
+  const rig = await visited([call("1", "visit", { at: "a" }), { text: "Done." }]);
+  // Its result is nowhere, as after an import of a log that broke off.
+  const asked = await rig.holdfast.create({ id: "asked" });
+  await asked.append([
+    { type: "message", message: { role: "user", content: [{ type: "text", text: "Visit it" }] } },
+    {
+      type: "message",
+      message: {
+        role: "assistant",
+        content: [{ type: "toolCall", id: "1", name: "visit", input: { at: "a" } }],
+      },
+    },
+  ]);
+  const models = [new ScriptedModel([call("1", "visit", { at: "a" }), { text: "Done." }], "two")];
+  const events: ReplayEvent[] = [];
+  const [result] = await replay(
+    rig.holdfast,
+    { conversation: "asked" },
+    {
+      models,
+      agent: { tools: [VISITS], instructions: false },
+      tools: "recorded",
+      onEvent: (event) => void events.push(event),
+    },
+  );
+  expect(result).toMatchObject({ divergence: { kind: "result", a: { result: null } } });
+  expect(result?.missed.length).toBe(1);
+  expect(events.find(({ type }) => type === "turn")).toMatchObject({ divergence: { kind: "result" } });
 });

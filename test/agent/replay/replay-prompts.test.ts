@@ -16,7 +16,7 @@ const inShort = ({ prompts, keptTo }: ReturnType<typeof promptsToReplay>): objec
   prompts: prompts.map(({ messageNumber, entry, before, end }) => [
     messageNumber,
     entry.id,
-    before.map((one) => (one.type === "reset" ? "reset" : one.id)),
+    before.map((one) => (one.type === "message" ? one.id : one.type)),
     end,
   ]),
 });
@@ -118,4 +118,27 @@ test("a replay from an entry begins with the prompt that it is, or came of", asy
   expect(first(branch[0]?.id ?? "")).toBe(1);
   expect([first("a2", 3), first("a1", 3)]).toEqual([1, 1]);
   expect(first("elsewhere")).toBeNull();
+});
+
+test("state and skills that the host set between two turns are set again, what a turn set itself is not", async () => {
+  const result = { role: "toolResult", toolCallId: "1", toolName: "t", content: [] } as const;
+  const call = { type: "toolCall", id: "1", name: "t", input: {} } as const;
+  const branch = await branchOf([
+    { type: "skill_change", skills: [] },
+    named(user("one"), "p1"),
+    { type: "message", id: "a1", message: { role: "assistant", content: [call] } },
+    { type: "state_change", state: { by: "the tool" } },
+    { type: "message", id: "r1", message: result },
+    named(assistant("1"), "a2"),
+    { type: "state_change", state: { by: "the host" } },
+    named(user("unanswered"), "p2"),
+    { type: "state_change", state: { by: "the host again" } },
+    named(user("three"), "p3"),
+  ]);
+  expect(inShort(promptsToReplay(branch, { start: 1 }))).toMatchObject({
+    prompts: [
+      [1, "p1", [], "a2"],
+      [6, "p3", ["state_change", "p2", "state_change"], "p3"],
+    ],
+  });
 });

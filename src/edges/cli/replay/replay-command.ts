@@ -49,10 +49,10 @@ touched, and what the replay uses is counted on its forks alone, as runs of the 
 ${MCP_FLAG_ABOUT}
   --no-memory            the model is told nothing of memory
 ${REMOTE_ABOUT}
-  --fail-on-divergence   ends with 1 where a model made other calls than the original
+  --fail-on-divergence   exit with 1 where a call differs from the original
 
-Calls are compared by name, arguments and order; other words are no divergence. It ends with 0 when
-all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each change.`,
+Calls are compared by name, arguments and order, with --tools recorded by their results too;
+different text is not a divergence. It ends with 0 when all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each change.`,
   examples: [
     "holdfast replay ID --model openai/gpt-5 --model anthropic/claude-sonnet-5-5",
     "holdfast replay production.jsonl --model sim --agent ./agent.js",

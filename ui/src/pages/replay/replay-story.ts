@@ -2,7 +2,7 @@ import type { ReplayTold } from "#edges/http/client/index";
 import { tellingArgument } from "../../text/telling-argument.ts";
 import type { DiffPart } from "../diff/compared-rows.ts";
 
-/** Where a replay parts from its original: the first call that is another one, there or here. */
+/** Where a replay parts from its original: the first other call, or the first other result of the same call. */
 interface ToldDivergence {
   readonly kind: string;
   readonly sameBefore: number;
@@ -117,7 +117,8 @@ function sideText(part: DiffPart | null): string {
   return part?.kind === "call" ? `${part.name} ${tellingArgument(part.input)}`.trim() : "no call";
 }
 
-function divergenceText({ a, b }: ToldDivergence): string {
+function divergenceText({ kind, a, b }: ToldDivergence): string {
+  if (kind === "result") return `${sideText(a)} returned a different result`;
   return `${sideText(a)} → ${sideText(b)}`;
 }
 
@@ -131,7 +132,8 @@ export function turnText(turn: Pick<StoryTurn, "end">): string {
     case "stopped":
       return `stopped: ${end?.message ?? ""}`;
     case "diverged":
-      return end?.divergence == null ? "" : `other calls: ${divergenceText(end.divergence)}`;
+      if (end?.divergence == null) return "";
+      return `${end.divergence.kind === "result" ? "" : "other calls: "}${divergenceText(end.divergence)}`;
     case "same":
       return end?.textDiffers === true ? "the same calls, other words" : "the same";
   }
