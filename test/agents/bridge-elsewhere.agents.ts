@@ -50,6 +50,21 @@ describe.each(AGENTS)("%s in a project that moved", (agent) => {
   });
 });
 
+test("nobody answers for claude on the command line unless a model is named, and claude is told of none", async () => {
+  await using rig = await bridgeRig({ agents: ["claude"] });
+  const host = await rig.open();
+  await host.prompt("remember color=blue");
+  await host.host.close();
+  const before = await rig.log(host.sessionId);
+  for (const words of [
+    ["chat", host.sessionId, "-p", "what is color?"],
+    ["continue", host.sessionId],
+  ])
+    expect((await rig.command(...words)).status).toBe(2);
+  expect(await rig.log(host.sessionId)).toEqual(before);
+  await recalls(await rig.reload(host.sessionId), rig.model, "after");
+});
+
 test("claude, then codex, then claude again: back to its own session, with what codex did told", async () => {
   await using rig = await bridgeRig({ agents: ["claude", "codex"] });
   const { claude, codex } = rig.models;

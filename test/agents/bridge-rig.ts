@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openHoldfast } from "#index";
-import { runCli, jsonLines } from "../edges/cli-run.ts";
+import { jsonLines, type Ran, runCli } from "../edges/cli-run.ts";
 import { type AcpHost, startHost } from "./acp-host.ts";
 import { type AgentHome, agentHome, WIRES } from "./agent-home.ts";
 import { PLAIN_HOST, type Talk, talk } from "./agent-rig.ts";
@@ -55,6 +55,8 @@ export interface BridgeRig extends AsyncDisposable {
   /** What a model would be told of the conversation, as JSON text: `holdfast context`. */
   context(sessionId: string): Promise<string>;
   log(sessionId: string): Promise<readonly unknown[]>;
+  /** A command on the same store. */
+  command(...words: readonly string[]): Promise<Ran>;
   /** The upstream sessions that carried it, oldest first. */
   chain(sessionId: string): Promise<readonly Link[]>;
   /** The upstream ids that stood anywhere in what a host was sent. */
@@ -118,6 +120,7 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
     },
     context: async (sessionId) => JSON.stringify(await told("context", sessionId)),
     log: (sessionId) => told("log", sessionId),
+    command: (...words) => runCli(store, words),
     chain: async (sessionId) => {
       const [chain] = await told("chain", sessionId);
       return listAt(chain, "links").map((link) => ({

@@ -5,7 +5,7 @@ import { runHere } from "./cli-here.ts";
 import { jsonLines, MAIN, type Ran, said, someStores } from "./cli-run.ts";
 
 const chat = (store: string, ...lines: readonly string[]): Promise<Ran> =>
-  runHere(store, ["chat", "c"], `${lines.join("\n")}\n`);
+  runHere(store, ["chat", "c", "--agent", "simulated"], `${lines.join("\n")}\n`);
 
 /** What the agent said, answer by answer. */
 function answers({ out }: Ran): readonly string[] {
@@ -32,7 +32,7 @@ describe.each(stores.addresses)("a chat over %s", (store) => {
 
 const [store = ""] = stores.addresses;
 const fresh = (id: string, ...lines: readonly string[]): Promise<Ran> =>
-  runHere(store, ["chat", id], `${lines.join("\n")}\n`);
+  runHere(store, ["chat", id, "--agent", "simulated"], `${lines.join("\n")}\n`);
 
 test("an edit takes the words it replaces out of what the agent knows", async () => {
   const ran = await fresh(
@@ -109,7 +109,9 @@ test("stored text reaches the terminal harmless", async () => {
 
 test("Ctrl-C stops the running turn, a second one quits; /cancel does not wait its turn", async () => {
   const env = { ...process.env, HOLDFAST_STORE: store };
-  const child = spawn(process.execPath, [MAIN, "chat", "stop", "--pace", "20"], { env });
+  const child = spawn(process.execPath, [MAIN, "chat", "stop", "--agent", "simulated", "--pace", "20"], {
+    env,
+  });
   const exited = once(child, "exit");
   let out = "";
   const until = async (words: string): Promise<void> => {

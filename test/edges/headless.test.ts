@@ -33,11 +33,11 @@ test("the answer is on stdout, the model is the conversation's from then on, and
   );
 });
 
-test("without a model it is the simulated agent, as ever, and flags about a model are refused", async () => {
-  expect(await cli.run(["chat", "nobody", "-p", "remember a=1"])).toMatchObject({
+test("the simulated agent answers where it is named and says so, and flags about a model are refused", async () => {
+  expect(await cli.run(["chat", "nobody", "-p", "remember a=1", "--agent", "simulated"])).toMatchObject({
     status: 0,
     out: "Noted a=1\n",
-    err: expect.stringContaining("the simulated agent answers"),
+    err: expect.stringContaining("simulated agent answers"),
   });
   expect((await cli.run(["chat", "nobody", "-p", "x", "--max-steps", "3"])).status).toBe(2);
 });

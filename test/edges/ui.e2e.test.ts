@@ -32,10 +32,14 @@ test("a killed server comes back on its port with its sessions, by itself; SIGTE
   using folder = tempDir();
   const store = `sqlite:${join(folder.path, "store.db")}`;
   await holdfastHere(store, ["new", "--id", "first", "--title", "Seen"]);
-  const ui = spawn(process.execPath, [MAIN, "ui", "first", "--speed", "100", "--store", store], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, DISPLAY: "" },
-  });
+  const ui = spawn(
+    process.execPath,
+    [MAIN, "ui", "first", "--agent", "simulated", "--speed", "100", "--store", store],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, DISPLAY: "" },
+    },
+  );
   using _ = endedAtLast(ui);
   const pid = ui.pid ?? 0;
   const ended = once(ui, "exit");

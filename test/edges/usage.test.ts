@@ -70,12 +70,12 @@ test("tokens that were recorded without a cost are not taken for free, whatever 
 
 test("what the simulated agent uses is counted under a name, and costs nothing", async () => {
   await using cli = await modelCli();
-  await cli.run(["chat", "nobody", "-p", "hello"]);
+  await cli.run(["chat", "nobody", "-p", "hello", "--agent", "simulated"]);
   const { rows, total } = jsonLines((await cli.run(["usage", "nobody", "--json"])).out)[0] as unknown as {
     rows: readonly { name: string }[];
     total: object;
   };
   expect(rows.map(({ name }) => name)).toEqual(["sim-agent"]);
   expect(total).toMatchObject({ costMicros: 0, costIsWhole: true });
-  expect((await cli.run(["chat", "nobody", "-p", "again"])).err).toContain("the simulated agent answers");
+  expect((await cli.run(["chat", "nobody", "-p", "again"])).err).toContain("simulated agent answers");
 });

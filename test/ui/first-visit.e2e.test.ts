@@ -18,10 +18,14 @@ const QUESTION = "What is my name?";
 async function startUi(): Promise<AsyncDisposable & { readonly link: string }> {
   const folder = tempDir();
   const store = `sqlite:${join(folder.path, "store.db")}`;
-  const ui = spawn(process.execPath, [MAIN, "ui", "--speed", "10", "--store", store], {
-    stdio: ["ignore", "pipe", "ignore"],
-    env: { ...process.env, DISPLAY: "" },
-  });
+  const ui = spawn(
+    process.execPath,
+    [MAIN, "ui", "--agent", "simulated", "--speed", "10", "--store", store],
+    {
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { ...process.env, DISPLAY: "" },
+    },
+  );
   const ended = once(ui, "exit");
   const [link] = (await once(createInterface({ input: ui.stdout }), "line")) as [string];
   return {

@@ -83,7 +83,8 @@ async function openModels(options: ReplayOptions, source: ReplaySource): Promise
   if (given.length === 0)
     throw new LogError(
       "invalid_request",
-      "Say which model is to be asked: the original names none that can be",
+      "The original names no model that can be asked. Name at least one in `models`",
+      { model: null },
     );
   const opened: AgentModel[] = [];
   for (const one of given) opened.push(await open(one));

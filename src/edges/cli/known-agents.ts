@@ -2,6 +2,9 @@ import { LogError } from "#log/errors";
 import { type AgentSpec, UNKNOWN_VENDOR, vendorOf } from "#edges/acp/index";
 import { nativeRecords } from "#edges/cli/resume/native-records";
 
+/** The agent that is built in: it needs no key and no network. */
+export const SIMULATED = "simulated";
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** What a command line says of its agents. */

@@ -6,14 +6,7 @@ import { isInternal } from "#log/message-extras";
 import type { Call, Command } from "#edges/cli/command";
 import { counted } from "#edges/cli/terminal/count";
 import { safeLine } from "#edges/cli/terminal/terminal";
-import {
-  AGENT_FLAGS,
-  AGENT_FLAGS_ABOUT,
-  openAgent,
-  openChosenModel,
-  type OpenedModel,
-  turnFlags,
-} from "./agent-flags.ts";
+import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent, type OpenedModel, turnFlags } from "./agent-flags.ts";
 import { AgentSession, titleOf } from "./agent-session.ts";
 import { withRule } from "./ask/always-rules.ts";
 import { askPerson } from "./ask/ask-person.ts";
@@ -26,21 +19,22 @@ import { lastExchange } from "./turn/last-exchange.ts";
 import { Chat } from "./run-chat.ts";
 import { SimSession } from "./sim-session.ts";
 import { whenFree } from "./turn/when-free.ts";
+import { chatModel } from "./chat-model.ts";
 
 const PACE_MS = 25;
 
 export const chat: Command = {
   name: "chat",
-  summary: "Talk to a model, or to a simulated agent; the conversation survives quitting, and faults",
+  summary: "Talk to a model, in a conversation that survives quitting and faults",
   usage: [
-    "[ID] [--model PROVIDER/NAME] [--base-url URL] [--yes] [--max-steps N] [--max-cost USD] [--pace MS]",
+    "[ID] [--model PROVIDER/NAME] [--base-url URL] [--yes] [--max-steps N] [--max-cost USD]",
+    "[ID] [--agent simulated] [--pace MS]",
     '[ID] -p "PROMPT" [--model PROVIDER/NAME] [--yes] [--max-steps N] [--max-cost USD] [--json]',
   ],
   about: `Goes on with conversation ID, or begins one: under that id if none has it, else under a fresh
 one. With a model, tools work in the conversation's folder, which is where it was begun: reading
 and searching there is allowed, everything else asks first. Without --model the conversation's
-own model is asked, and where it has none a simulated agent, which needs no key and no network
-and says so. /help lists what may be typed, /quit or Ctrl-D ends. Ctrl-C stops the running turn,
+own model is asked; where it has none, --model is required. /help lists what may be typed, /quit or Ctrl-D ends. Ctrl-C stops the running turn,
 clears a line that is half typed, and pressed twice leaves. At a terminal lines are edited, the
 arrow keys bring earlier ones back, and a line goes on behind a backslash, Alt-Enter or Ctrl-J, or
 when it is pasted. Whatever was said is kept, also when the process is killed.
@@ -50,6 +44,8 @@ ${AGENT_FLAGS_ABOUT}
                          with --json one event to a line, the last of type "ended". What would ask is refused, unless --yes.
                          Exits with 0 when the turn completed, 5 at a limit or overload, 2 when
                          something is missing or wrong in the call, else with 1
+  --agent simulated      talk to a simulated agent that needs no key and no network: /fault lets faults
+                         strike it. A conversation that it ran needs the flag no more
   --pace MS              of the simulated agent, between two pieces of an answer: 25 on a
                          terminal, else 0
 
@@ -59,12 +55,17 @@ OPENAI_COMPATIBLE_API_KEY and OPENAI_COMPATIBLE_BASE_URL for openai-compatible.
 Works with piped input too: each line waits for the one before it, but /cancel does not. There
 only y, n or a answers a question; before any other line the call is refused.`,
   examples: [
-    "holdfast chat",
+    "holdfast chat --agent simulated",
     "holdfast chat party --model anthropic/claude-sonnet-5-5",
     'holdfast chat report -p "Summarise the README" --model openai/gpt-5 --json',
-    "printf 'remember a=1\\nrecall a\\n' | holdfast chat demo",
+    "printf 'remember a=1\\nrecall a\\n' | holdfast chat demo --model sim",
   ],
-  options: { ...AGENT_FLAGS, prompt: { type: "string", short: "p" }, pace: { type: "string" } },
+  options: {
+    ...AGENT_FLAGS,
+    agent: { type: "string" },
+    prompt: { type: "string", short: "p" },
+    pace: { type: "string" },
+  },
   writes: true,
   arity: [0, 1],
   async run(call) {
@@ -96,7 +97,7 @@ async function askOnce(call: Call, at: Headless, prompt: string): Promise<Ended>
   at.begin(conversation);
   if (isNew && call.args.length === 0) at.remark(`A new conversation: ${conversation.id}`);
   if (opened === null) {
-    at.remark("No model was named, so the simulated agent answers; --model PROVIDER/NAME asks one.");
+    at.remark("The simulated agent answers.");
     const session = new SimSession(holdfast, conversation.id, { paceMs: 0 });
     at.signal.addEventListener("abort", () => session.cancel());
     return whenFree(conversation, { signal: at.signal, onWait: at.remark }, () =>
@@ -154,7 +155,9 @@ async function enter(call: Call, prompt?: string): Promise<Entered> {
   const holdfast = await call.open();
   const [id] = call.args;
   const found = await find(holdfast, id);
-  const opened = await openChosenModel(call, found);
+  const words = ["holdfast chat", ...(found === null ? call.args : [found.id])];
+  if (prompt !== undefined) words.push('-p "PROMPT"');
+  const opened = await chatModel(call, found, words.join(" "));
   const named = id === undefined ? {} : { id };
   const where = opened === null ? {} : { cwd: process.cwd() };
   const title = opened === null || prompt === undefined ? {} : { title: titleOf(prompt) };
@@ -193,7 +196,7 @@ async function greet(printer: Printer, { conversation, isNew }: Entered, whom: s
 async function simulated(call: Call, entered: Entered, printer: Printer): Promise<SimSession> {
   const { holdfast, conversation, isNew } = entered;
   const whom = isNew
-    ? 'The agent is simulated: try "remember color=blue", then "recall color"; --model PROVIDER/NAME talks to a model.'
+    ? 'The agent is simulated: try "remember color=blue", then "recall color".'
     : "The simulated agent lost its own sessions when the last chat ended; your next message restores the conversation from the log.";
   await greet(printer, entered, whom);
   const paceMs = call.flags.count("pace") ?? (call.io.out.isTerminal ? PACE_MS : 0);

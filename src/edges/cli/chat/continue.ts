@@ -1,8 +1,9 @@
-import { isLogError, LogError } from "#log/errors";
+import { isLogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 import type { Command } from "#edges/cli/command";
 import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent, openChosenModel } from "./agent-flags.ts";
 import { type Ended, runAgent, runHeadless } from "./headless.ts";
+import { missingModel } from "./chat-model.ts";
 
 export const continueCommand: Command = {
   name: "continue",
@@ -26,11 +27,7 @@ ${AGENT_FLAGS_ABOUT}`,
       const conversation = await findConversation(holdfast, call.args[0] ?? "");
       at.begin(conversation);
       const opened = await openChosenModel(call, conversation);
-      if (opened === null)
-        throw new LogError(
-          "invalid_request",
-          "No model was asked in this conversation; say which one is to go on with it: --model PROVIDER/NAME",
-        );
+      if (opened === null) throw missingModel(`holdfast continue ${conversation.id}`, conversation);
       const { agent } = await openAgent(holdfast, conversation, opened);
       return runAgent(call, at, {
         agent,

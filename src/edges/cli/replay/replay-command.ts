@@ -5,9 +5,10 @@ import { REPLAY_TOOLS, type ReplayTools } from "#agent/replay/replay-tools";
 import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { EndingClass } from "#log/ending-class";
 import type { Holdfast } from "#conversation/holdfast";
-import { LogError } from "#log/errors";
+import { isLogError, LogError } from "#log/errors";
 import { cwdOf } from "#log/projections/settings";
 import { turnFlags } from "#edges/cli/chat/agent-flags";
+import { missingModel } from "#edges/cli/chat/chat-model";
 import { type Call, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { MCP_FLAG_ABOUT } from "#edges/cli/mcp/mcp-file";
@@ -156,6 +157,9 @@ async function replayHere(
     onEvent: (event) => told.add(event),
     signal: person?.signal ?? call.io.catchInterrupt(),
     ...(person === null ? {} : { onPermission: person.ask }),
+  }).catch((error: unknown) => {
+    const isUnnamed = isLogError(error, "invalid_request") && error.details["model"] === null;
+    throw isUnnamed ? missingModel(`holdfast replay ${call.args[0] ?? ""}`, null) : error;
   });
   await told.written();
   if (!call.json && told.plan !== null) await writeSummary(call, holdfast, told.plan, results);

@@ -12,6 +12,8 @@ GET /api/openapi.json describes every route, GET /metrics has figures for Promet
 long as it runs are printed as one object. Ctrl-C, or SIGTERM, stops it: what is under way is
 finished first, for ten seconds, and a turn that runs for longer is stopped.
 
+Turns are run by the models and agents that are named; without one the server only reads and writes logs.
+
   --model PROVIDER/NAME  lets our own agent loop carry turns; given several times, clients choose among
                          them. It reads, writes and runs commands in the folder of --cwd, and what
                          changes something waits until a client allows it. sim needs no key
@@ -20,8 +22,7 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
                          --cwd, and what it asks a person waits until a client answers
   --account NAME=ACCOUNT whose login that agent runs with, as for \`holdfast acp\`
   --agent simulated      a simulated agent with sessions of its own, that clients may let run into any
-                         trouble: POST /api/agents/simulated/trouble. It carries turns where nothing
-                         else is said
+                         trouble: POST /api/agents/simulated/trouble
   --speed N              how many times as fast as a real one the simulated agent works; 1 unless given
   --base-url URL         where an openai-compatible model is served
   --no-memory            the model is told nothing of memory, and saves nothing in it
@@ -40,6 +41,7 @@ finished first, for ten seconds, and a turn that runs for longer is stopped.
   examples: [
     "holdfast serve",
     "holdfast serve --model sim --cwd .",
+    "holdfast serve --agent simulated",
     "holdfast serve --cwd . -- npx @agentclientprotocol/claude-agent-acp",
     "holdfast serve --port 8080 --read-only",
     "holdfast serve --host 0.0.0.0 --allow-host box.local:8080 --port 8080",

@@ -4,14 +4,14 @@ import type { AgentSource, AgentSources } from "#edges/http/index";
 import type { Skills } from "#agent/skills/skills";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
-import { agentsOf } from "#edges/cli/known-agents";
+import { agentsOf, SIMULATED } from "#edges/cli/known-agents";
 import { packageVersion } from "#edges/cli/version";
 import { servedModel } from "./served-model.ts";
-import { SIMULATED, simulatedSource, speedOf } from "./simulated-agent.ts";
+import { simulatedSource, speedOf } from "./simulated-agent.ts";
 
 const LOOP = "holdfast"; // as editors call it
 
-/** Who carries turns, as the command line says; the simulated agent where it says nothing. */
+/** The agents that the command line names; without one no turn is run. */
 export async function servedAgents(call: Call, skills: Skills): Promise<AgentSources> {
   const { flags } = call;
   const loop = await servedModel(call, skills);
@@ -26,7 +26,7 @@ export async function servedAgents(call: Call, skills: Skills): Promise<AgentSou
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
     throw new LogError("invalid_request", `Two agents are called ${twice}; give each a name of its own`);
-  return Object.fromEntries(given.length === 0 ? [[SIMULATED, simulatedSource(speedOf(call))]] : given);
+  return Object.fromEntries(given);
 }
 
 /** Agents that speak ACP, each with a process in every space that asks for it. */

@@ -12,6 +12,7 @@ import type { AgentSource, ServedReplays } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { Tool } from "#turn/effects/tool";
 import type { Call } from "#edges/cli/command";
+import { SIMULATED } from "#edges/cli/known-agents";
 import { speedOf } from "./simulated-agent.ts";
 import { atPace, SIM_MODELS, simulatedEmail } from "./simulated-replays.ts";
 
@@ -35,12 +36,11 @@ export async function servedModel(call: Call, skills: Skills): Promise<AgentSour
   return { models, open: (holdfast) => new Agent(holdfast, { model: first, ...options(holdfast) }) };
 }
 
-/** The same models, or simulated ones, for replays: with the loop's own tools, whoever carried the original. */
-export function servedReplays(call: Call, skills: Skills): ServedReplays {
+/** The same models for replays, with the loop's own tools, whoever ran the original; simulated ones beside the simulated agent. */
+export function servedReplays(call: Call, skills: Skills): ServedReplays | null {
   const models = call.flags.list("model");
-  return models.length === 0
-    ? simulatedReplays(call, skills)
-    : { models, agent: loopOptions(call, skills, modelsOf(call, models)) };
+  if (models.length > 0) return { models, agent: loopOptions(call, skills, modelsOf(call, models)) };
+  return call.flags.list("agent").includes(SIMULATED) ? simulatedReplays(call, skills) : null;
 }
 
 /** Without a key, at the pace of the simulated agent and with its tool beside the loop's own. */

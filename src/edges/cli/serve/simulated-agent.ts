@@ -1,5 +1,6 @@
 import type { Holdfast } from "#conversation/holdfast";
 import type { Call } from "#edges/cli/command";
+import { SIMULATED } from "#edges/cli/known-agents";
 import type { AgentSource, WaitingTrouble } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { RuntimeOptions } from "#sending/options";
@@ -8,7 +9,6 @@ import { systemIdsAndTime } from "#store/prepare";
 import { type Fault, FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase } from "#testing/index";
 import { RealTimeline, simUpstream, SimWorld } from "#testing/index";
 
-export const SIMULATED = "simulated";
 /** Its usage is counted under a name, and costs nothing; no model has it. */
 const MODEL = "sim-agent";
 /** What clients call a fault where its own name is a verb that says too little. */

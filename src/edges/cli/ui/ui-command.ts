@@ -7,9 +7,9 @@ export const uiCommand: Command = {
     "[ID[@ENTRY]] [--port N] [--host ADDRESS] [--no-open] [--read-only] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]...",
   ],
   about: `Starts a server on this machine, prints a link that opens one browser, once and within five minutes,
-and opens it where there is a display. With an id it opens that conversation. Without a model or
-an agent a simulated one answers, which needs no key and no network and can be made to run into
-any trouble. A server that dies is started again on the same port, and open pages go on. Ctrl-C, or
+and opens it where there is a display. With an id it opens that conversation. Prompts can be sent
+where a model or an agent is named; --agent simulated needs no key and no network, and can be made
+to run into any trouble. A server that dies is started again on the same port, and open pages go on. Ctrl-C, or
 SIGTERM, ends it. With --json the address, the link and a token are printed as one object.
 
   --port N           the port; any free one unless given
@@ -20,6 +20,7 @@ SIGTERM, ends it. With --json the address, the link and a token are printed as o
                      who answers, and where: see \`holdfast help serve\``,
   examples: [
     "holdfast ui",
+    "holdfast ui --agent simulated",
     "holdfast ui 7f3a@b2",
     "holdfast ui --port 8080 --no-open",
     "holdfast ui --read-only",

@@ -68,7 +68,7 @@ function Stop({ conversation }: { readonly conversation: string }): JSX.Element 
 function barredWords(isClosed: boolean, hasAgent: boolean): string | null {
   if (isClosed) return "What is open here may only be read: nothing can be sent here.";
   if (hasAgent) return null;
-  return "This server has no agent: nothing can be sent here. “holdfast ui” brings a simulated one; with --agent NAME=COMMAND and --cwd, or with --model PROVIDER/NAME, it brings others.";
+  return "This server has no agent: nothing can be sent here. Start it with --model PROVIDER/NAME, with --agent NAME=COMMAND and --cwd, or with --agent simulated.";
 }
 
 /** Where a person writes: a prompt, or words for the turn that runs. */
