@@ -43,6 +43,7 @@ export interface Attempted {
   readonly recorder: Recorder;
   readonly confirmed: boolean;
   readonly end: RawEnd | null;
+  readonly rolled: boolean;
   /** The prompt was a command of the agent's own program. */
   readonly command: CommandKind | null;
 }
@@ -68,6 +69,7 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
       choice: null,
       confirmed: true,
       end: null,
+      rolled: false,
       command: null,
       ending: error.ending,
     };
@@ -129,18 +131,12 @@ function afterwards(
   const { choice, streamed, upstream } = at;
   const { keepsPrompt = false } = upstream.capabilities;
   const { id: prompt } = turn.prompt;
-  const { begun, ending } = streamed;
+  const { begun, ending, rolled } = streamed;
+  const id = streamed.id ?? choice.id;
+  const after = { ...choice, id, reason: null, suspicious: true, lastNode: prompt };
+  if (rolled) return { ...after, held: null, proven: false, fidelity: "preamble" };
   const held = heldAfter(ending.class, { held: choice.held, prompt, begun, keepsPrompt });
-  const proven = choice.proven || held === prompt;
-  return {
-    ...choice,
-    id: streamed.id ?? choice.id,
-    reason: null,
-    suspicious: true,
-    lastNode: prompt,
-    held,
-    proven,
-  };
+  return { ...after, held, proven: choice.proven || held === prompt };
 }
 
 /** Nothing was sent to the session yet. */
@@ -166,8 +162,8 @@ export function heldAtEnd(turn: Turn, attempted: Attempted, ended: Ended): HeldA
   const { choice, command, ending } = attempted;
   const { outcome, node, events } = ended;
   const before = choice?.held ?? null;
-  // What it made a summary of it does not hold any more.
-  if (hasCompacted(events)) return { holds: null, written: { held: null } };
+  // What it made a summary of it does not hold any more; a session that it rolled to never held it.
+  if (attempted.rolled || hasCompacted(events)) return { holds: null, written: { held: null } };
   // A command tells the model nothing, so what it lacked it lacks.
   if (command !== null && choice?.proven !== true) return { holds: before, written: { held: before } };
   // What a tool did that was at work when the turn was stopped the session may not know.

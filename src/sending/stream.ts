@@ -34,6 +34,8 @@ export interface Streamed {
   readonly end: RawEnd | null;
   /** Anything came back before that. */
   readonly begun: boolean;
+  /** The agent continued in a session of its own making, which holds nothing of what came before. */
+  readonly rolled: boolean;
 }
 
 /** Sends the prompt and passes on what comes, until it ends one way or another. */
@@ -101,6 +103,7 @@ class PromptReader implements Disposable {
   #id: string;
   #moment: AbortController | null = null;
   #begun: boolean = false;
+  #rolled: boolean = false;
   #over: boolean = false;
 
   constructor(turn: Turn, at: StreamInput, guard: ReplayGuard, watch: Watch) {
@@ -143,9 +146,11 @@ class PromptReader implements Disposable {
     const { recorder, upstream } = this.#at;
     if (event.type === "session" && event.id.trim() !== "" && event.id !== this.#id) {
       this.#id = event.id;
+      this.#rolled ||= event.renamed !== true;
+      const reason = event.renamed === true ? "renamed_by_upstream" : "rolled_by_upstream";
       // The new id is durable before anything later is passed on under it.
       await recorder.settled();
-      await this.#turn.work.owner.append(linkBody({ id: this.#id, reason: "rolled_by_upstream" }, upstream));
+      await this.#turn.work.owner.append(linkBody({ id: this.#id, reason }, upstream));
     }
     // Whoever is asked may answer at once, and then the tool runs.
     if (event.type === "permission" && (await this.#intentWritten()) === "given_up") return "given_up";
@@ -194,17 +199,21 @@ class PromptReader implements Disposable {
     const known = { ...this.#at, end, guard: this.#guard, cancelled: this.#turn.work.cancelled, silent };
     const ending = judge(classifyEnd(upstream.endings ?? PLAIN_ENDINGS, end), known);
     if (ending.class !== "stale_replay") this.#release();
-    return { ending, id: this.#id, confirmed: true, end, begun: this.#begun };
+    return { ending, ...this.#sofar(), confirmed: true, end };
   }
 
   /** Who breaks off has not answered at once: what is held was meant. */
   #brokenOff(next: "given_up" | Error | IteratorReturnResult<unknown>): Streamed {
     this.#release();
-    const unsaid = { id: this.#id, confirmed: false, end: null, begun: this.#begun };
+    const unsaid = { ...this.#sofar(), confirmed: false, end: null };
     // An agent in our process that is told to stop may well throw.
     const stopped = next === "given_up" || (next instanceof Error && this.#turn.work.cancelled.aborted);
     if (stopped) return { ending: this.#watch.silent ? SILENT : CANCELLED, ...unsaid };
     return { ending: next instanceof Error ? asFailure(next).ending : WENT_AWAY, ...unsaid };
+  }
+
+  #sofar(): Pick<Streamed, "id" | "begun" | "rolled"> {
+    return { id: this.#id, begun: this.#begun, rolled: this.#rolled };
   }
 
   [Symbol.dispose](): void {
@@ -223,7 +232,14 @@ function nextEvent(events: AsyncIterator<PromptEvent>): Promise<IteratorResult<P
 
 const CANCELLED: Ending = { class: "cancelled", message: "Cancelled", resetAtMs: null };
 /** A person stopped the prompt before it had left. */
-export const UNSENT: Streamed = { ending: CANCELLED, id: null, confirmed: true, end: null, begun: false };
+export const UNSENT: Streamed = {
+  ending: CANCELLED,
+  id: null,
+  confirmed: true,
+  end: null,
+  begun: false,
+  rolled: false,
+};
 const WENT_AWAY: Ending = {
   class: "crashed",
   message: "The agent went away without ending the turn",

@@ -75,7 +75,7 @@ export const FAULT_PHASES: { readonly [K in FaultKind]: readonly [Phase, ...Phas
   lose: ["resume", "idle"],
   /** Half of the stored history is gone; resume says nothing of it. */
   truncate: ["resume", "idle"],
-  /** Changes its own id in mid-turn. */
+  /** Starts a new session in mid-turn: it finishes the turn, and the new session knows nothing of what came before. */
   roll: BETWEEN_TOOLS,
 };
 
@@ -95,6 +95,8 @@ export interface Fault {
   readonly effect?: boolean;
   /** For a crash: a child lives on and finishes its tool, until the process group is ended. */
   readonly orphan?: boolean;
+  /** For a roll: only the id is new, which the agent says; the session keeps what it holds. */
+  readonly renamed?: boolean;
   /** For a hang: a cancel ends it. It does, unless said otherwise. */
   readonly heedsCancel?: boolean;
 }

@@ -30,17 +30,13 @@ export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): 
   await endLeftTools(at, open.startSeq);
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
-  const { said, upstream, spent, compacted, last, waiting } = await readLeft(
-    space,
-    conversation,
-    open.startSeq,
-  );
+  const { said, upstream, spent, forgot, last, waiting } = await readLeft(space, conversation, open.startSeq);
   const nodes = said
     .messages({ model: null, stopReason: "interrupted" })
     .map((body) => Object.assign(body, { id: at.newId() }));
   const tip = last ?? prompt;
   const carried = nodes.at(-1)?.id ?? tip;
-  const held = compacted ? { held: null } : {};
+  const held = forgot ? { held: null } : {};
   const node = carried === undefined ? {} : { node: carried };
   const carrier = upstream === null ? (last === null ? {} : node) : { upstream, ...node, ...held };
   // A turn that waits for a person was left on purpose.
@@ -104,7 +100,8 @@ interface Left {
   readonly upstream: string | null;
   /** What earlier ones used, where format 1 put it among the updates. */
   readonly spent: readonly Usage[];
-  readonly compacted: boolean;
+  /** The agent summarized its history, or continued in a new session. */
+  readonly forgot: boolean;
   /** The last message the turn has written by itself. */
   readonly last: EntryId | null;
   /** The requests for a permission that nobody has answered. */
@@ -125,13 +122,16 @@ async function readLeft(space: SpaceStore, conversation: ConversationId, startSe
     said: new TurnNodes(),
     upstream: null as string | null,
     spent: [] as Usage[],
-    compacted: false,
+    forgot: false,
     last: null as EntryId | null,
   };
   const waiting = new Set<string>();
   const onEntry = (entry: Entry): void => {
-    if (entry.type === "upstream_link") left.upstream = entry.upstream;
-    else if (entry.type === "attempt") [left.said, left.upstream] = [new TurnNodes(), entry.upstream ?? null];
+    if (entry.type === "upstream_link") {
+      left.upstream = entry.upstream;
+      left.forgot ||= entry.reason === "rolled_by_upstream";
+    } else if (entry.type === "attempt")
+      [left.said, left.upstream] = [new TurnNodes(), entry.upstream ?? null];
     else if (entry.type === "message") {
       left.last = entry.id;
       // An answer that a step has written stands for what was streamed of it.
@@ -139,7 +139,7 @@ async function readLeft(space: SpaceStore, conversation: ConversationId, startSe
     } else if (entry.type === "permission" && entry.request !== undefined) waiting.add(entry.request);
     else if (entry.type === "permission_answer") waiting.delete(entry.request);
     const events = eventsOf(entry);
-    left.compacted ||= hasCompacted(events);
+    left.forgot ||= hasCompacted(events);
     for (const event of events) {
       if (event.type === "usage") left.spent.push(event.usage);
       else left.said.add(event);

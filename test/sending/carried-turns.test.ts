@@ -92,7 +92,7 @@ test("what a turn was told counts also when the session went on under another na
   if (prompt === undefined || start === undefined) throw new RangeError("A turn has a prompt");
   const attempt = { type: "attempt", turn: "a", upstream: "s", ...told("x") } as EntryBody;
   const rolled = turn("a", {}, "s2").slice(-2);
-  const renamed = link("s2", { reason: "rolled_by_upstream" });
+  const renamed = link("s2", { reason: "renamed_by_upstream" });
   expect(await carried(prompt, start, link("s"), attempt, renamed, ...rolled)).toEqual(["1>a?"]);
   expect(await carried(prompt, start, link("s"), attempt, link("s2"), ...rolled)).toEqual(["a?"]);
 });

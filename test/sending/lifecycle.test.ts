@@ -104,27 +104,63 @@ test("the prompt, its link and its attempt are durable before the prompt leaves"
   expect(seen).toEqual(["message turn_start upstream_link attempt"]);
 });
 
-test("an id that the agent changes by itself is durable before anything later is passed on, and is the one resumed", async () => {
-  for (const phase of ["start", "text", "before_tool", "after_tool", "end"] as const) {
-    const rig = await aRig();
-    await rig.say("remember color=blue");
-    rig.script({ kind: "roll", phase });
-    const { upstream } = await rig.send("remember shape=round; email bob about rent");
-    expect(await rig.chain(), phase).toEqual(["first", "rolled_by_upstream"]);
-    expect(await rig.send("recall color"), phase).toMatchObject({ text: "blue", upstream });
-    rig.restart();
-    expect(await rig.send("recall shape"), phase).toMatchObject({ text: "round", upstream });
-  }
-});
+const IN_TURN = ["start", "text", "before_tool", "after_tool", "end"] as const;
 
-test("a host killed after an agent changed its id resumes the new one", async () => {
+test.each(IN_TURN)(
+  "a session that the agent opens in mid-turn (%s) is linked, and is told the conversation with the next prompt",
+  async (phase) => {
+    for (const release of ["held", "released", "killed"]) {
+      const rig = await aRig({ agents: [{ agent: "claude", capabilities: { trustedResume: true } }] });
+      await rig.say("remember color=blue");
+      rig.script({ kind: "roll", phase });
+      const { upstream } = await rig.send("remember shape=round; email bob about rent");
+      expect(await rig.chain(), release).toEqual(["first", "rolled_by_upstream"]);
+      if (release === "released") await rig.runtime.release("c");
+      if (release === "killed") rig.restart();
+      const asked = await rig.send("recall color; recall shape; email bob about rent");
+      expect(asked.text, release).toBe("blue\nround\nAlready sent: email bob about rent");
+      expect(asked.upstream, release).toBe(upstream);
+      expect(await rig.say("recall color")).toBe("blue");
+      // It was told once, and holds it from then on.
+      const told = (await rig.of("attempt")).map((attempt) => attempt.told !== undefined);
+      expect(told, release).toEqual([false, false, true, false]);
+    }
+  },
+);
+
+test.each(IN_TURN)("a session that the agent renames in mid-turn (%s) holds what it held", async (phase) => {
   const rig = await aRig();
   await rig.say("remember color=blue");
-  rig.script({ kind: "roll", phase: "text" });
-  await rig.dieDuring("work 20", (event) => event.type === "update" && event.event.type === "session");
+  rig.script({ kind: "roll", phase, renamed: true });
+  const { upstream } = await rig.send("remember shape=round; email bob about rent");
+  expect(await rig.chain()).toEqual(["first", "renamed_by_upstream"]);
+  expect(await rig.send("recall color")).toMatchObject({ text: "blue", upstream });
+  rig.restart();
+  expect(await rig.send("recall shape")).toMatchObject({ text: "round", upstream });
+  expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(
+    Array.from({ length: 4 }, () => "native"),
+  );
+});
+
+test.each([false, true])(
+  "a host killed after an agent changed its id resumes the new one (%s)",
+  async (renamed) => {
+    const rig = await aRig();
+    await rig.say("remember color=blue");
+    rig.script({ kind: "roll", phase: "text", renamed });
+    await rig.dieDuring("work 20", (event) => event.type === "update" && event.event.type === "session");
+    expect(await rig.say("recall color")).toBe("blue");
+    expect(rig.asked()).toEqual(["restart", "resume", "prompt"]);
+    expect((await rig.chain()).at(-1)).toBe(renamed ? "renamed_by_upstream" : "rolled_by_upstream");
+  },
+);
+
+test("a prompt that is sent again to a session that the agent opened carries the conversation", async () => {
+  const rig = await aRig();
+  await rig.say("remember color=blue");
+  rig.script({ kind: "roll", phase: "start" }, { kind: "overload", phase: "text" });
   expect(await rig.say("recall color")).toBe("blue");
-  expect(rig.asked()).toEqual(["restart", "resume", "prompt"]);
-  expect((await rig.chain()).at(-1)).toBe("rolled_by_upstream");
+  expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(["native", "native", "preamble"]);
 });
 
 test("a hidden message does not come back through a session that knew it", async () => {

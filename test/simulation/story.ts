@@ -18,6 +18,7 @@ export function everything(
     FAULT_PHASES[kind].flatMap((phase): Chance[] => {
       const chance = { kind, phase, probability, resetMs: 600_000 };
       if (kind === "crash") return [chance, { ...chance, effect: false }, { ...chance, orphan: true }];
+      if (kind === "roll") return [chance, { ...chance, renamed: true }];
       return kind === "hang" ? [chance, { ...chance, heedsCancel: false }] : [chance];
     }),
   );

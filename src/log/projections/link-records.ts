@@ -57,14 +57,15 @@ export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
 function addLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
   const { records, prompt } = reading;
   if (entry.upstream.trim() === "") return;
-  const rolled = entry.reason === "rolled_by_upstream";
-  const before = rolled ? records.get(reading.asked ?? "") : undefined;
+  const renamed = entry.reason === "renamed_by_upstream";
+  const before = renamed ? records.get(reading.asked ?? "") : undefined;
+  if (entry.reason === "rolled_by_upstream" || renamed) reading.asked = entry.upstream;
   const known = records.get(entry.upstream);
   records.delete(entry.upstream);
   const fresh = {
     names: [...(before?.names ?? []), entry.upstream],
     since: before?.since ?? prompt,
-    continues: entry.node !== undefined || rolled,
+    continues: entry.node !== undefined || renamed,
     lastNode: prompt,
     held: before?.held ?? null,
     uncertain: prompt !== null,

@@ -57,6 +57,8 @@ export class SimTurn {
   #text: string = "";
   #unsaved: string = "";
   #usage: Usage | null = null;
+  /** What it knew when it left its session for a new one. */
+  readonly #before: Line[] = [];
 
   constructor(worker: Worker, request: PromptRequest, voice: Voice) {
     this.#worker = worker;
@@ -100,7 +102,7 @@ export class SimTurn {
     await this.#pause(THINK_MS);
     for (const [at, command] of commandsOf(raw).entries()) {
       if (at > 0 && this.#unsaved !== "") this.#emit("\n");
-      await this.#act(actsFor(command, memory.lines));
+      await this.#act(actsFor(command, [...this.#before, ...memory.lines]));
     }
     this.#saveText();
     memory.lastAnswer = this.#text;
@@ -232,7 +234,7 @@ export class SimTurn {
         this.#deaf = true;
         return;
       case "roll":
-        this.#roll();
+        this.#roll(fault.renamed === true);
         return;
       case "crash":
         return this.#crash(fault, effect);
@@ -257,14 +259,16 @@ export class SimTurn {
     throw new Over({ stopReason: "end_turn" });
   }
 
-  #roll(): void {
+  /** The turn goes on with what it had before it; the new session does not. */
+  #roll(renamed: boolean): void {
     const { world, process, memory, id, agent } = this.#worker;
     this.#worker.id = world.newName(`${agent}-session`);
+    if (!renamed) this.#before.push(...memory.lines.splice(0));
     process.sessions.delete(id);
     process.sessions.set(this.#worker.id, memory);
-    world.saveTranscript(this.#worker.id, memory.lines.slice());
+    world.saveTranscript(this.#worker.id, memory.lines);
     world.loseTranscript(id);
-    this.#say({ type: "session", id: this.#worker.id });
+    this.#say({ type: "session", id: this.#worker.id, ...(renamed ? { renamed } : {}) });
   }
 
   #crash(fault: Fault, effect?: () => void): void {

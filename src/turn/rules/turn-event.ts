@@ -46,7 +46,11 @@ export type TurnEvent = (
   | { readonly type: "other"; readonly data: Json }
   /** Something the host is handed that is no part of the conversation. */
   | { readonly type: "forward_only"; readonly expectsAnswer?: true }
-  | { readonly type: "session"; readonly id: string }
+  /**
+   * The agent continues in a session with another id. Holdfast assumes that this session is new and holds nothing of the
+   * conversation, so the next prompt carries prior context. `renamed`: it is the same session and holds all it held.
+   */
+  | { readonly type: "session"; readonly id: string; readonly renamed?: true }
   /** The agent has put a summary in the place of its own history. */
   | { readonly type: "compacted" }
   | { readonly type: "usage"; readonly usage: Usage }

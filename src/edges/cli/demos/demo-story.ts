@@ -103,7 +103,7 @@ export async function playStory(options: StoryOptions): Promise<StoryResult> {
     showOutbox("guests");
 
     await scene("The session id rolls, three times in a row");
-    strike("first the agent changes its id by itself", { kind: "roll", phase: "text" });
+    strike("first the agent switches to a new session by itself", { kind: "roll", phase: "text" });
     await say(remember("music"));
     strike("then the session expires", { kind: "expire", phase: "start" });
     // Not behind the attempt that expires, but behind the one that takes its place.

@@ -31,7 +31,9 @@ export function survivalSince(state: ThreadState, seq: number): Survival {
     words: ribbons.flatMap((ribbon) => {
       if (ribbon.kind !== "rollover") return [ribbonWords(ribbon)];
       if (ribbon.reason === "rolled_by_upstream")
-        return ["The agent changed its session’s id by itself; the new id is linked."];
+        return ["The agent switched to a new session by itself; the next prompt carries the context."];
+      if (ribbon.reason === "renamed_by_upstream")
+        return ["The agent changed the id of its session; the new id is linked."];
       return ribbon.reason === "first" ? [] : [`A new session took over: ${ribbonWords(ribbon)}.`];
     }),
   };

@@ -91,9 +91,9 @@ const SESSION: readonly Trouble[] = [
   },
   {
     kind: "rolled_id",
-    name: "Id rolls by itself",
-    does: "It changes the id of its session in the middle of the turn.",
-    watch: "The new id is linked at once; nothing has to be told again.",
+    name: "New session in mid-turn",
+    does: "It switches to a new session in the middle of the turn, which knows nothing of before.",
+    watch: "The new id is linked at once; the next prompt carries the context.",
     icon: "swap",
   },
   {
