@@ -84,7 +84,7 @@ function matches(listed: Listed, filter: ListFilter): boolean {
 
 /** Whether a folder is this one or below it. */
 export function isUnder(cwd: string | null, folder: string): boolean {
-  const top = folder.replace(/[/\\]+$/, "");
+  const top = folder.replace(/(?<![/\\])[/\\]+$/, "");
   return (
     cwd === folder ||
     cwd === top ||

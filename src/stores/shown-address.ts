@@ -2,5 +2,5 @@
 export function shownAddress(address: string): string {
   const cut = /^([a-z]+:\/\/).*@/is.exec(address);
   const named = cut === null ? address : `${cut[1]}${address.slice(cut[0].length)}`;
-  return /^[a-z]+:\/\//i.test(named) ? named.replace(/[?#].*$/s, "") : named;
+  return /^[a-z]+:\/\//i.test(named) ? named.replace(/[?#].*/s, "") : named;
 }

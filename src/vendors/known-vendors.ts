@@ -50,6 +50,6 @@ function programIn(command: readonly string[]): string {
 
 /** The name of a file; of one inside a package the path within it. */
 function lastPart(word: string): string {
-  const [, inside] = /.*[/\\]node_modules[/\\](.+)$/.exec(word) ?? [];
-  return inside ?? word.replace(/.*[/\\]/, "");
+  const [, inside] = /^.*[/\\]node_modules[/\\](.+)$/s.exec(word) ?? [];
+  return inside ?? word.replace(/^.*[/\\]/s, "");
 }

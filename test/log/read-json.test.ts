@@ -26,7 +26,7 @@ test("a value written and read is the same, whatever its names", () => {
   const piece = fc.constantFrom(
     "a",
     "~",
-    "~0",
+    "~0~0",
     "\\",
     '"',
     "\n",
@@ -64,6 +64,10 @@ test("of two members with one name the last counts, however each is spelt", () =
   expect(readJson('{"a":1,"\\u0061":2,"a":3}')).toEqual({ a: 3 });
   expect(readJson('{"a":1,"b":0,"\\u0061":2}')).toEqual({ a: 2, b: 0 });
   expect(JSON.stringify(readJson('{"\\n":1,"b":0,"\\u000a":2}'))).toBe('{"\\n":2,"b":0}');
+});
+
+test("a name whose escapes spell an alias is a name of its own", () => {
+  expect(readJson('{"a\\n":1,"\\u007e0~0":2,"\\u007e0":3}')).toEqual({ "a\n": 1, "~0~0": 2, "~0": 3 });
 });
 
 test("a member named __proto__ is a member", () => {

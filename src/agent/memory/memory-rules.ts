@@ -48,8 +48,8 @@ export function normalizeKey(text: string): string {
     .normalize("NFKC")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, "_")
-    .replaceAll(/^_+|_+$/g, "");
-  const key = firstChars(words, KEY_CHARS_MAX).replace(/_+$/, "");
+    .replaceAll(/^_|_$/g, "");
+  const key = firstChars(words, KEY_CHARS_MAX).replace(/_$/, "");
   if (key === "")
     throw wrong("A memory's key needs a letter or a digit of some script; give one with a title or a key");
   return key;

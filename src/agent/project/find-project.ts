@@ -69,8 +69,10 @@ function remoteIn(config: string): string | null {
   for (const line of config.split(/\r?\n/)) {
     const header = /^\s*\[([^\]]*)\]/.exec(line);
     if (header !== null) section = /^remote "(.+)"$/.exec(header[1] ?? "")?.[1] ?? null;
-    const url = section === null ? null : /^\s*url\s*=\s*"?([^"#;]+?)"?\s*$/i.exec(line);
-    if (section !== null && url?.[1] !== undefined && !urls.has(section)) urls.set(section, url[1]);
+    const url =
+      section === null ? null : /^\s*url\s*=([^#;]*)$/i.exec(line)?.[1]?.trim().replaceAll(/^"|"$/g, "");
+    if (section !== null && url !== undefined && url !== null && /^[^"]+$/.test(url) && !urls.has(section))
+      urls.set(section, url);
   }
   const [first = null] = urls.values();
   return urls.get("origin") ?? first;

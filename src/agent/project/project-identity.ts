@@ -44,7 +44,7 @@ const DEFAULT_PORTS: ReadonlySet<string> = new Set(["22", "80", "443", "9418"]);
 /** A remote as an address that is the same over every protocol and holds no name or password; null: a place that only means something from here. */
 export function remoteAddress(remote: string): string | null {
   const text = remote.trim();
-  const url = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?([^/:]*)(?::(\d+))?(\/[^?#]*)/i.exec(text);
+  const url = /^([a-z][a-z0-9+.-]*):\/\/(?:[^/]*@)?([^/:@]*)(?::(\d+))?(\/[^?#]*)/i.exec(text);
   if (url !== null) {
     const [, protocol = "", host = "", port = "", path = ""] = url;
     if (protocol.toLowerCase() === "file") return pathOf(path) === "" ? null : `file/${pathOf(path)}`;
@@ -63,7 +63,7 @@ export function remoteAddress(remote: string): string | null {
 function pathOf(path: string): string {
   return path
     .replace(/^\/+/, "")
-    .replace(/\/+$/, "")
+    .replace(/(?<!\/)\/+$/, "")
     .replace(/\.git$/, "");
 }
 

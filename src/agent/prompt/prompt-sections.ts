@@ -17,7 +17,7 @@ const SECTION_NAMES = [
 export type SectionName = (typeof SECTION_NAMES)[number];
 
 const INVISIBLE = "[\\s\\u200b-\\u200f\\u2060\\ufeff]*"; // a model reads over them
-const TAG = new RegExp(`<(?=${INVISIBLE}/?${INVISIBLE}(?:${SECTION_NAMES.join("|")})(?![a-z0-9]))`, "gi");
+const TAG = new RegExp(`<(?=${INVISIBLE}(?:/${INVISIBLE})?(?:${SECTION_NAMES.join("|")})(?![a-z0-9]))`, "gi");
 
 /** A marked part of a prompt. Whatever its text is, it neither ends the section nor begins another. */
 export function promptSection(

@@ -11,8 +11,8 @@ export interface Frontmatter {
 }
 
 const FRONT_CHARS_MAX = 16_384;
-const MEMBER = /^([A-Za-z0-9_.-]+)[ \t]*:(?:[ \t]+(.*))?$/;
-const ITEM = /^-(?:[ \t]+(.*))?$/;
+const MEMBER = /^([A-Za-z0-9_.-]+)[ \t]*:(?:[ \t]+((?![ \t]).*))?$/;
+const ITEM = /^-(?:[ \t]+((?![ \t]).*))?$/;
 
 /**
  * The fields in front of a Markdown file, between two lines of `---`: of YAML what such files use. Texts (plain, quoted,
@@ -134,7 +134,7 @@ function withoutComment(text: string): string {
 
 function flowList(line: Line, given: string): readonly Scalar[] {
   const items: Scalar[] = [];
-  const one = /[ \t]*(?:("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|([^,[\]{}"']*))[ \t]*([,\]])/y;
+  const one = /(?:[ \t]*("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'(?!'))[ \t]*|([^,[\]{}"']*))([,\]])/y;
   one.lastIndex = 1;
   for (let found = one.exec(given); found !== null; found = one.exec(given)) {
     const [, quoted, plain = "", sign] = found;

@@ -42,7 +42,7 @@ export function blockText(line: Line, header: string, below: readonly Line[]): s
   });
   const text = style === "|" ? lines.join("\n") : foldedLines(lines.map((one) => one.trimEnd()));
   if (sign === "+") return `${text}\n`;
-  return text.replace(/\s*$/, sign === "-" || text.trim() === "" ? "" : "\n");
+  return `${text.trimEnd()}${sign === "-" || text.trim() === "" ? "" : "\n"}`;
 }
 
 export function quotedStart(text: string): boolean {
@@ -64,7 +64,7 @@ const ESCAPES: { readonly [sign: string]: string } = {
 /** A text in quotes, which may go on in the lines below. */
 export function readQuoted(line: Line, start: string, below: readonly Line[]): string {
   const whole = [start, ...below.map(({ text }) => text.trim())].join("\n").trimEnd();
-  const pattern = start.startsWith('"') ? /^"((?:[^"\\]|\\[^])*)"([^]*)$/ : /^'((?:[^']|'')*)'([^]*)$/;
+  const pattern = start.startsWith('"') ? /^"((?:[^"\\]|\\[^])*)"([^]*)$/ : /^'((?:[^']|'')*)'(?!')([^]*)$/;
   const [, inside, rest = ""] = pattern.exec(whole) ?? [];
   if (inside === undefined || !isBlank(rest.replaceAll("\n", "")))
     throw new LogError(

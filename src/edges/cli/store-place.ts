@@ -10,7 +10,7 @@ export function checkStorePlace(address: string): void {
   if (kind === "sqlite" && isFolder(path) === true)
     throw new LogError(
       "invalid_request",
-      `${place} is a folder; sqlite: wants a file, such as sqlite:${place.replace(/\/+$/, "")}/holdfast.db`,
+      `${place} is a folder; sqlite: wants a file, such as sqlite:${place.replace(/(?<!\/)\/+$/, "")}/holdfast.db`,
       { store: address },
     );
   const blocked = fileOnTheWay(kind === "sqlite" ? dirname(path) : path);

@@ -195,9 +195,8 @@ export function membersOf(object: string): readonly Member[] {
   const members: Member[] = [];
   let at = object.indexOf("{") + 1;
   for (;;) {
-    const open = object.indexOf('"', at);
-    const close = object.indexOf("}", at);
-    if (open === -1 || (close !== -1 && close < open)) return members;
+    const open = nameStart(object, at);
+    if (open === -1) return members;
     const nameEnd = stringEnd(object, open);
     const colon = object.indexOf(":", nameEnd);
     const end = valueEnd(object, colon + 1);
@@ -208,6 +207,16 @@ export function membersOf(object: string): readonly Member[] {
     if (object.charCodeAt(end) !== 44) return members;
     at = end + 1;
   }
+}
+
+/** Where the next name of an object opens; -1 where the object ends first. It reads no further than that. */
+function nameStart(object: string, from: number): number {
+  for (let at = from; at < object.length; at++) {
+    const unit = object.charCodeAt(at);
+    if (unit === QUOTE) return at;
+    if (unit === CLOSE_BRACE) return -1;
+  }
+  return -1;
 }
 
 /** The items of a JSON array's text in order, each exactly as written. */

@@ -41,8 +41,7 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 function readNames(text: string, reviver: Reviver | undefined): Json {
-  let mark = "~";
-  while (text.includes(`"${mark}`)) mark += "~";
+  const mark = unusedMark(text);
   const aliases = new Map<string, string>();
   const parts: string[] = [];
   let done = 0;
@@ -51,7 +50,8 @@ function readNames(text: string, reviver: Reviver | undefined): Json {
     COLON.lastIndex = end;
     if (COLON.test(text) && text.slice(open, end).includes("\\")) {
       const name = JSON.parse(text.slice(open, end)) as string;
-      const canBePlain = JSON.stringify(name) === `"${name}"`; // then it may also stand there so, and is the same
+      // Written plainly it is the same name, unless it would pass for an alias.
+      const canBePlain = JSON.stringify(name) === `"${name}"` && !name.startsWith(mark);
       let alias = canBePlain ? name : aliases.get(name);
       if (alias === undefined) aliases.set(name, (alias = `${mark}${aliases.size}`));
       parts.push(text.slice(done, open), `"${alias}"`);
@@ -61,6 +61,14 @@ function readNames(text: string, reviver: Reviver | undefined): Json {
   }
   const value = parse(parts.join("") + text.slice(done), reviver);
   return withNames(value, new Map([...aliases].map(([name, alias]) => [alias, name])));
+}
+
+/** The beginning of an alias that begins no string of the text: found in one pass, and short whatever the text holds. */
+function unusedMark(text: string): string {
+  const used = new Set(Array.from(text.matchAll(/"~(\d{1,9})~/g), ([, digits]) => digits));
+  let number = 0;
+  while (used.has(String(number))) number++;
+  return `~${number}~`;
 }
 
 /** Where the string that begins at `open` has its closing quote; the length of the text when it has none. */

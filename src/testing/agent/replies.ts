@@ -27,7 +27,7 @@ export type Act =
  */
 export function actsFor(words: string, memory: readonly Line[]): Act {
   const command = orderOf(words);
-  const remember = /^remember (\S+?)=(.+)$/i.exec(command);
+  const remember = /^remember ([^\s=]+)=(.+)$/i.exec(command);
   if (remember !== null) return say(notedText(remember[1] ?? "", remember[2] ?? "", command !== words));
   const recall = /^recall (\S+)$/i.exec(command);
   if (recall !== null) return say(recalledFrom(recall[1] ?? "", memory));

@@ -62,7 +62,7 @@ function summaryOf(texts: readonly string[]): string {
     for (const [, key = "", value = ""] of text.matchAll(/\bNoted: your ([\w ]+?) is (.+)$/gm))
       facts.set(key.replaceAll(" ", "_"), value.replaceAll(" ", "_"));
   for (const text of texts)
-    for (const [, key = "", value = ""] of text.matchAll(/^- (\S+?)=(\S+)$/gm)) facts.set(key, value);
+    for (const [, key = "", value = ""] of text.matchAll(/^- ([^\s=]+)=(\S+)$/gm)) facts.set(key, value);
   const kept = [...facts].map(([key, value]) => `- ${key}=${value}`);
   return SUMMARY_HEADINGS.map((heading) =>
     heading === SUMMARY_HEADINGS.at(-1) && kept.length > 0
@@ -79,7 +79,7 @@ export const EMAIL_TOOL = "send_email";
 function actOf(asked: Order, { texts, tools = [] }: SimHeard): SimAct {
   if (typeof asked !== "string") return { do: "call", name: asked.tool, input: asked.input };
   const order = orderOf(asked);
-  const remember = /^remember (\S+?)=(.+)$/i.exec(order);
+  const remember = /^remember ([^\s=]+)=(.+)$/i.exec(order);
   if (remember !== null)
     return { do: "say", text: notedText(remember[1] ?? "", remember[2] ?? "", order !== asked) };
   const key = /^recall (\S+)$/i.exec(order)?.[1];

@@ -2,7 +2,7 @@
 
 /** An order in a person's own words, which are what is typed first: "My name is Ada", "What is my name?". */
 export function orderOf(words: string): string {
-  const told = /^(?:please )?(?:remember (?:that )?)?my ([\w ]{1,60}?) is ([^?]+?)[.!]*$/i.exec(words);
+  const told = /^(?:please )?(?:remember (?:that )?)?my ([\w ]{1,60}?) is ([^?]*[^?.!])[.!]*$/i.exec(words);
   if (told !== null) return `remember ${keyOf(told[1])}=${told[2]}`;
   const asked =
     /^(?:and |so )?(?:tell me )?what(?:'s|’s| is| was) my ([\w ]{1,60}?)(?: again)?\s*[?.!]*$/i.exec(words);

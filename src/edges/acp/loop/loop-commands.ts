@@ -27,7 +27,7 @@ export interface LoopCommand {
 export function loopCommandIn(content: PromptContent): LoopCommand | null {
   const [block, ...more] = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
   if (block?.type !== "text" || more.length > 0) return null;
-  const found = /^\/(compact|model|skill|continue)(?:\s+(.*))?$/s.exec(block.text.trim());
+  const found = /^\/(compact|model|skill|continue)(?:\s(.*))?$/s.exec(block.text.trim());
   if (found === null) return null;
   return { name: found[1] as LoopCommand["name"], rest: (found[2] ?? "").trim() };
 }

@@ -206,9 +206,9 @@ function isSameNumber(one: string, other: string): boolean {
 /** One spelling for each number: sign, digits without zeros around them, power of ten of the last digit. */
 function canonical(number: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
-    /^(-?)(\d+)\.?(\d*)(?:[eE]([-+]?\d+))?$/.exec(number) ?? [];
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(number) ?? [];
   const digits = (whole + fraction).replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
+  const significant = digits.replace(/(?<!0)0+$/, "");
   if (significant === "") return whole === "" ? number : "0";
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }

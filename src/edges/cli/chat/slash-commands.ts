@@ -61,7 +61,7 @@ const SLASH_COMMANDS: ChatSession["orders"] = {
 
 /** Carries out a line that begins with "/". */
 export async function runSlashCommand(chat: ChatParts, line: string): Promise<void> {
-  const [, name = "", rest = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? [];
+  const [, name = "", rest = ""] = /^\/(\S*)(\s[\s\S]*)?$/.exec(line) ?? [];
   const all = { ...SLASH_COMMANDS, ...chat.session.orders };
   const known = Object.hasOwn(all, name) ? all[name] : undefined;
   if (known === undefined)
@@ -103,11 +103,11 @@ async function entryAndText(
   session: ChatSession,
   rest: string,
 ): Promise<{ readonly entry: EntryId | null; readonly text: string }> {
-  const [, word = "", more = ""] = /^@?(\S+)\s+([\s\S]+)$/.exec(rest) ?? [];
+  const [, word = "", more = ""] = /^@?(\S+)\s([\s\S]*)$/.exec(rest) ?? [];
   const marked = rest.startsWith("@");
   if (more === "" || (word.length < ENTRY_CHARS_MIN && !marked)) return { entry: null, text: rest };
   try {
-    return { entry: await named(session, word), text: more };
+    return { entry: await named(session, word), text: more.trimStart() };
   } catch (error) {
     if (!isLogError(error, "entry_not_found") || marked) throw error;
     return { entry: null, text: rest };

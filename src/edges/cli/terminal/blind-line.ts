@@ -38,7 +38,7 @@ export class BlindLine {
 function edited(text: string, key: string): string {
   if (ERASE.has(key)) return Array.from(text).slice(0, -1).join("");
   if (key === ERASE_LINE) return "";
-  if (key === ERASE_WORD) return text.replace(/\S*\s*$/, "");
+  if (key === ERASE_WORD) return /^[^]*\s/.exec(text.trimEnd())?.[0] ?? "";
   return key >= " " || key === "\t" ? text + key : text;
 }
 

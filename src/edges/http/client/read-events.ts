@@ -16,16 +16,19 @@ export async function* readEvents(
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted === true) stop();
   const decoder = new TextDecoder();
-  let text = "";
+  const pieces: string[] = []; // of the event that has not ended yet
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      text += decoder.decode(value, { stream: true });
-      const parts = text.split("\n\n");
-      text = parts.pop() ?? "";
+      const text = decoder.decode(value, { stream: true });
+      // Each piece is searched once, however many an event takes; the blank line may lie across two.
+      const isSplit = text.startsWith("\n") && pieces.at(-1)?.endsWith("\n") === true;
+      const [first = "", ...parts] = isSplit ? ["", ...text.slice(1).split("\n\n")] : text.split("\n\n");
+      pieces.push(first);
       for (const part of parts) {
-        const event = eventIn(part);
+        const event = eventIn(pieces.join(""));
+        pieces.splice(0, pieces.length, part);
         if (event !== null) yield event;
       }
     }

@@ -95,7 +95,7 @@ function roundedNumber(text: string): string | null {
 
 function significant(number: string): number {
   return number
-    .replace(/[eE].*$/, "")
+    .replace(/[eE].*/, "")
     .replaceAll(/[-.]/g, "")
     .replace(/^0+/, "").length;
 }

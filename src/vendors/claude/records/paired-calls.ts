@@ -43,16 +43,13 @@ export function pairCalls(
 }
 
 function isApiId(id: string): boolean {
-  return /^[a-zA-Z0-9_-]+$/.test(id);
+  return /^[a-zA-Z0-9_-]{1,512}$/.test(id);
 }
 
 /** Claude takes `a_1` for a copy of the call `a` and throws its result away. */
 function isCopyOf(id: string, all: ReadonlySet<string>): boolean {
-  const original = id.replace(/(?:_\d+)+$/, "");
-  for (let end = id.lastIndexOf("_"); end > 0 && end >= original.length; end = id.lastIndexOf("_", end - 1)) {
-    if (all.has(id.slice(0, end))) return true;
-  }
-  return false;
+  const original = id.replace(/_\d+$/, "");
+  return original !== "" && original !== id && (all.has(original) || isCopyOf(original, all));
 }
 
 export function apiName(name: string): string {

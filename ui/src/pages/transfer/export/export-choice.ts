@@ -70,7 +70,7 @@ export function fileName(title: string | null, { conversation, format }: ExportC
       .replaceAll(/\p{M}/gu, "")
       .replaceAll(/[^A-Za-z0-9]+/g, "-")
       .slice(0, NAME_MAX)
-      .replaceAll(/^-+|-+$/g, "")
+      .replaceAll(/^-|-$/g, "")
       .toLowerCase();
   return `${plain(title ?? "") || plain(conversation) || "conversation"}.${ENDINGS[format]}`;
 }
