@@ -96,13 +96,13 @@ test("as JSON every event is a line, and the last one alone says how it ended", 
   });
 });
 
-test("looking around in the folder is allowed; what asks is refused and the model is told so, unless --yes", async () => {
+test("reading in the folder is allowed; a call that asks is denied, which ends with 7 and the model is told so, unless --yes", async () => {
   writeFileSync(join(cli.folder, "seen.txt"), "what is in it");
   const read = await cli.run(["chat", "asks", "-p", call("read", { path: "seen.txt" }), "--model", MODEL]);
   expect(read).toMatchObject({ status: 0, out: "Done: what is in it\n" });
   const write = call("write", { path: "made.txt", content: "x" });
   const refused = await cli.run(["chat", "asks", "-p", write]);
-  expect(refused).toMatchObject({ status: 0, out: expect.stringContaining("nobody is there to ask") });
+  expect(refused).toMatchObject({ status: 7, out: expect.stringContaining("nobody is there to ask") });
   expect(existsSync(join(cli.folder, "made.txt"))).toBe(false);
   expect(await cli.run(["chat", "asks", "-p", write, "--yes"])).toMatchObject({ status: 0 });
   expect(readFileSync(join(cli.folder, "made.txt"), "utf8")).toBe("x");

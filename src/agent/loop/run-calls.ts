@@ -55,7 +55,7 @@ export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRu
     const result = refusal(call, text, by);
     results.set(call.id, result);
     await write(at, [{ type: "message", message: result }]);
-    tellTool(at, call, { state: "failed", output: text });
+    tellTool(at, call, { state: "failed", output: text, details: result.details ?? null });
   };
   const slots = new Slots(at.options.parallelCalls);
   const run = async (call: ToolCall, value: Json | undefined): Promise<void> => {
@@ -211,7 +211,7 @@ function resultOf(call: ToolCall, outcome: KnownOutcome): ToolResultMessage {
 export function tellTool(
   { work }: LoopTurn,
   { id: call, name, input }: ToolCall,
-  how: { readonly state: "started" | "done" | "failed"; readonly output?: string },
+  how: { readonly state: "started" | "done" | "failed"; readonly output?: string; readonly details?: Json },
 ): void {
   tell(work, { type: "update", event: { type: "tool", call, name, input, ...how } });
 }

@@ -1,7 +1,7 @@
 import { ERROR_GROUPS, type ErrorCode, type ErrorGroup, isLogError } from "#log/errors";
 
 /** What the process ends with; a new group of errors does not compile until it has an answer here. */
-export const STATUS: Readonly<Record<ErrorGroup | "ok" | "unexpected", number>> = {
+export const STATUS: Readonly<Record<ErrorGroup | "ok" | "unexpected" | "denied", number>> = {
   ok: 0,
   unexpected: 1,
   caller: 2,
@@ -9,6 +9,7 @@ export const STATUS: Readonly<Record<ErrorGroup | "ok" | "unexpected", number>> 
   conflict: 4,
   unavailable: 5,
   damaged: 6,
+  denied: 7,
 };
 
 /** What a person does next, and what they need not worry about. */

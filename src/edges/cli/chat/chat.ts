@@ -42,8 +42,9 @@ when it is pasted. Whatever was said is kept, also when the process is killed.
 ${AGENT_FLAGS_ABOUT}
   -p PROMPT              sends one prompt and prints the answer; -p - reads it from standard input;
                          with --json one event to a line, the last of type "ended". What would ask is refused, unless --yes.
-                         Exits with 0 when the turn completed, 5 at a limit or overload, 2 when
-                         something is missing or wrong in the call, else with 1
+                         Exits with 0 when the turn completed, 7 when it completed but a tool call was
+                         denied, 5 at a limit or overload, 2 when something is missing or wrong in the
+                         call, else with 1
   --agent simulated      talk to a simulated agent that needs no key and no network: /fault lets faults
                          strike it. A conversation that it ran needs the flag no more
   --pace MS              of the simulated agent, between two pieces of an answer: 25 on a

@@ -1,6 +1,6 @@
 import type { AgentTurnOptions } from "#agent/agent-options";
 import type { Agent } from "#agent/agent";
-import { refusalText } from "#agent/tools/permissions";
+import type { Refusal } from "#agent/tools/permissions";
 import type { Conversation } from "#conversation/conversation";
 import type { EndingClass } from "#log/ending-class";
 import type { TurnOutcome } from "#log/entry";
@@ -8,7 +8,7 @@ import type { Host, HostEvent, PermissionAsked } from "#turn/host";
 import { type Call, jsonLine } from "#edges/cli/command";
 import { failureOf, STATUS } from "#edges/cli/exit";
 import { safeLine, safeText } from "#edges/cli/terminal/terminal";
-import { toolLines } from "#edges/cli/terminal/tool-lines";
+import { deniedBy, deniedLine, toolLines } from "#edges/cli/terminal/tool-lines";
 import { jsonPreview } from "#transfer/shown/entry-preview";
 import { turnFlags } from "./agent-flags.ts";
 import { type BaseUrls, changeConfig } from "./base-urls.ts";
@@ -47,9 +47,11 @@ export async function runHeadless(call: Call, run: (at: Headless) => Promise<End
   let conversation: string | null = null;
   // The last line says how it all went, so it is written once, at the end.
   const end = (value: object): void => write(out, jsonLine({ type: "ended", conversation, ...value }));
+  let isDenied = false;
   const at: Headless = {
     host: {
       onEvent: (event) => {
+        isDenied ||= denialIn(event) !== null;
         if (!call.json) write(err, toolLine(event));
         else if (event.type !== "ended") write(out, jsonLine(event));
       },
@@ -70,7 +72,7 @@ export async function runHeadless(call: Call, run: (at: Headless) => Promise<End
         write(err, `holdfast: ${safeText(messageOf(ended, conversation))}\n`);
     }
     await written;
-    return statusOf(ended);
+    return statusOf(ended, isDenied);
   } catch (error) {
     const { code, message } = failureOf(error);
     if (call.json) end({ outcome: "failed", class: null, message, code });
@@ -109,13 +111,19 @@ function toolLine(event: HostEvent): string {
     return `${safeLine(event.message)}; asked again in ${Math.ceil(event.delayMs / 1_000)} s\n`;
   if (event.type !== "update" || event.event.type !== "tool") return "";
   const { name, input, state, output } = event.event;
+  const denied = denialIn(event);
   if (state === "started") return `▸ ${safeLine(name)} ${safeLine(jsonPreview(input))}\n`;
   if (state !== "failed") return "";
-  const refused = output === refusalText(name, "nobody");
-  if (refused) return `✗ ${safeLine(name)}: asks first, and nobody is here to answer; --yes allows it\n`;
+  if (denied === "nobody")
+    return `✗ ${safeLine(name)}: asks first, and nobody is here to answer; --yes allows it\n`;
+  if (denied !== null) return `${safeLine(deniedLine(name, denied))}\n`;
   const [first = "", ...rest] = toolLines(true, output ?? "");
   const lines = [`✗ ${safeLine(name)}: ${first.slice(2)}`, ...rest];
   return lines.map((line) => `${safeText(line).replaceAll("\n", " ")}\n`).join("");
+}
+
+function denialIn(event: HostEvent): Refusal | null {
+  return event.type === "update" && event.event.type === "tool" ? deniedBy(event.event.details) : null;
 }
 
 function messageOf(ended: Ended, conversation: string | null): string {
@@ -128,7 +136,7 @@ function messageOf(ended: Ended, conversation: string | null): string {
 
 const LATER: ReadonlySet<EndingClass | null> = new Set(["limit", "credit", "overloaded"]);
 
-function statusOf({ outcome, class: known }: Ended): number {
-  if (outcome === "completed") return STATUS.ok;
+function statusOf({ outcome, class: known }: Ended, isDenied: boolean): number {
+  if (outcome === "completed") return isDenied ? STATUS.denied : STATUS.ok;
   return LATER.has(known) ? STATUS.unavailable : STATUS.unexpected;
 }

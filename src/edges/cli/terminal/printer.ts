@@ -2,7 +2,7 @@ import type { HostEvent } from "#turn/host";
 import { noticeText } from "#transfer/notices";
 import type { Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
-import { notRunLines, toolLines } from "./tool-lines.ts";
+import { deniedBy, deniedLine, toolLines } from "./tool-lines.ts";
 import { jsonPreview } from "#transfer/shown/entry-preview";
 import { clockOf } from "#edges/cli/view/time";
 
@@ -149,7 +149,9 @@ export class Printer {
         // Behind another call it has to be said whose result it is.
         const whose = this.#lastStarted === call ? first : `${first.slice(0, 1)} ${name}${first.slice(1)}`;
         this.#lastStarted = null;
-        this.#asIs(this.#sink.style.dim, notRunLines(name, output) ?? [whose, ...rest]);
+        const denied = deniedBy(update.details);
+        const lines = denied === null ? [whose, ...rest] : [deniedLine(name, denied)];
+        this.#asIs(this.#sink.style.dim, lines);
       }
     }
   }

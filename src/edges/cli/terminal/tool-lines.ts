@@ -1,4 +1,6 @@
-import { type Refusal, refusalText } from "#agent/tools/permissions";
+import type { Refusal } from "#agent/tools/permissions";
+import { fieldsIn, textIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
 
 const [HEAD_LINES, TAIL_LINES, LINE_CHARS] = [4, 4, 400];
 const END = /^\[(exit code \d+|ended by \w+|stopped: .*)\]$/;
@@ -26,15 +28,19 @@ function headAndTail(lines: readonly string[]): readonly string[] {
   return [...cut.slice(0, HEAD_LINES), `… ${left} more lines …`, ...cut.slice(-TAIL_LINES)];
 }
 
-const REFUSALS: { readonly [R in Refusal]: string } = {
+const DENIALS: { readonly [R in Refusal]: string } = {
   person: "not run: you said no",
   rule: "not run: a rule forbids it",
   nobody: "not run: it asks first, and nobody could be asked",
 };
 
-/** A call that was not allowed; the words for it are the model's. Null: it was. */
-export function notRunLines(tool: string, output: string): readonly string[] | null {
-  for (const [by, words] of Object.entries(REFUSALS) as [Refusal, string][])
-    if (output === refusalText(tool, by)) return [`✗ ${tool} was ${words}`];
-  return null;
+/** Who denied a call, by the details of its result; null: it was not denied. */
+export function deniedBy(details: Json = null): Refusal | null {
+  const by = textIn(fieldsIn(details)?.["refusedBy"]);
+  return by !== null && Object.hasOwn(DENIALS, by) ? (by as Refusal) : null;
+}
+
+/** A call that was denied: the text of its result is for the model. */
+export function deniedLine(tool: string, by: Refusal): string {
+  return `✗ ${tool} was ${DENIALS[by]}`;
 }

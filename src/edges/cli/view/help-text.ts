@@ -67,7 +67,7 @@ A conversation is named by its id, the start of it, or its end as \`ls\` shows i
 entry by ID@ENTRY, where ENTRY is an entry's id, a part of it alike, or a label.
 
 Exit codes: 0 ok, 2 the call is wrong, 3 not found, 4 conflict, 5 busy or
-unavailable, 6 damaged, 1 anything unexpected.
+unavailable, 6 damaged, 7 a tool call was denied, 1 anything unexpected.
 
 New here? \`holdfast tour\` shows it all in a few seconds.
 \`holdfast help COMMAND\` explains one command, with examples.
