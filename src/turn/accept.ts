@@ -4,6 +4,7 @@ import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import { LogError } from "#log/errors";
+import { isBlank } from "#log/projections/context";
 import { type Queued, queueOf } from "#log/projections/queue";
 
 /** A prompt as it is given: as words, or as blocks. */
@@ -24,8 +25,14 @@ export interface Prompt {
 }
 
 export function checkContent(given: unknown): void {
-  if (typeof given === "string" || Array.isArray(given)) return;
-  throw new LogError("invalid_request", "A prompt is a string, or a list of content blocks");
+  if (typeof given !== "string" && !Array.isArray(given))
+    throw new LogError("invalid_request", "A prompt is a string, or a list of content blocks");
+  const blocks = asContent(given as PromptContent) as readonly (ContentBlock | null)[];
+  if (!blocks.every((block) => block !== null && isBlank(block))) return;
+  throw new LogError(
+    "invalid_request",
+    "The prompt is empty. Write some text, or add a file. Nothing was sent.",
+  );
 }
 
 export function asContent(content: PromptContent): readonly ContentBlock[] {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PromptCache } from "./model-server/prompt-cache.ts";
+import { refusalOf, Signed } from "./model-server/refusals.ts";
 import {
   type AnswerParts,
   partsOf,
@@ -86,6 +87,7 @@ class Serving {
   readonly answers: ScriptedAnswer[];
   readonly #script: Script;
   readonly #cache = new PromptCache();
+  readonly #signed = new Signed();
   readonly #gates = new Map<string, Gate>();
   #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
 
@@ -132,6 +134,11 @@ class Serving {
     };
     this.requests.push(served);
     this.#wake();
+    const refused = refusalOf(wire, parsed, this.#signed);
+    if (refused !== null) {
+      refusedAtOnce({ kind: "status", status: 400, message: refused, type: REFUSED }, wire, response);
+      return;
+    }
     const answer =
       typeof this.#script === "function" ? this.#script(served) : (this.answers.shift() ?? NOTHING_LEFT);
     await this.#answer(served, answer, response);
@@ -147,6 +154,7 @@ class Serving {
         ? { ...answer, usage: false as const }
         : answer;
     const parts = partsOf(told, this.#cache.count(wire, request.parsed), number);
+    this.#signed.add(parts);
     response.writeHead(200, { "content-type": "text/event-stream", "request-id": `req_${number}` });
     const frames = framesOf(wire, parts, model);
     for (const [at, text] of frames.entries()) {
@@ -166,6 +174,7 @@ class Serving {
   }
 }
 
+const REFUSED = "invalid_request_error";
 const NOTHING_LEFT: ScriptedAnswer = {
   fail: { kind: "status", status: 418, message: "The script has no more answers", type: "script_over" },
 };

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { ContextMessage } from "#log/projections/pairs";
+import { ASSISTANT_FIRST, type ContextMessage, openedByUser } from "#log/projections/pairs";
 import type { AgentModel } from "./model.ts";
 import type { ModelRequest } from "./model-answer.ts";
 import { knownModel } from "./model-table.ts";
@@ -27,7 +27,7 @@ export function callOptionsOf(asked: AgentModel, request: ModelRequest): Languag
   const messages = messagesOf(request.messages, { dialect, model: asked.id, names });
   const system: LanguageModelV4Prompt =
     request.system === "" ? [] : [{ role: "system", content: safeText(request.system) }];
-  const prompt = [...system, ...messages];
+  const prompt = [...system, ...openedByUser(messages, OPENING)];
   const sent = dialect === "anthropic" ? withCacheMarks(prompt) : prompt;
   const markTools = dialect === "anthropic" && system.length === 0;
   const tools = toolsOf(request, markTools);
@@ -39,6 +39,8 @@ export function callOptionsOf(asked: AgentModel, request: ModelRequest): Languag
     ...(options === null ? {} : { providerOptions: options }),
   };
 }
+
+const OPENING: LanguageModelV4Message = { ...ASSISTANT_FIRST, content: [...ASSISTANT_FIRST.content] };
 
 function messagesOf(messages: readonly ContextMessage[], asking: Asking): LanguageModelV4Message[] {
   const made: LanguageModelV4Message[] = [];

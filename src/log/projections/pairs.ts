@@ -121,3 +121,16 @@ interface Result {
 function isToolCall(block: ContentBlock): block is ToolCall {
   return block.type === "toolCall";
 }
+/** The user's first message where the log has none: most chat products greet before anybody has said a word. */
+export const ASSISTANT_FIRST = {
+  role: "user",
+  content: [{ type: "text", text: "(The assistant started the conversation.)" }],
+} as const;
+
+/** The messages of a request: services refuse one that begins with the assistant, and with it the whole conversation. */
+export function openedByUser<M extends { readonly role: string }>(
+  messages: readonly M[],
+  opening: M,
+): readonly M[] {
+  return messages[0]?.role === "assistant" ? [opening, ...messages] : messages;
+}

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Conversation } from "#conversation/conversation";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
+import { ASSISTANT_FIRST, openedByUser } from "#log/projections/pairs";
 import { judgeContext } from "./context-judge.ts";
 import { LogJudge, type Witness } from "./log-judge.ts";
 
@@ -32,6 +33,6 @@ export async function judgeConversation(
     ...judge.violations(),
     ...lost.map((session) => `${session} is not in the chain any more`),
     ...(miscounted ? ["what the list shows is not what the log says"] : []),
-    ...judgeContext(messages),
+    ...judgeContext(openedByUser(messages, { ...ASSISTANT_FIRST, entryId: null })),
   ];
 }

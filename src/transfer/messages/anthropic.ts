@@ -1,5 +1,6 @@
 import type { ContentBlock, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
+import { ASSISTANT_FIRST, openedByUser } from "#log/projections/pairs";
 import { imageData } from "./images.ts";
 import { groupResults, isGroup, readAll, type Sayable, type Shape, unsaid, writeAll } from "./original.ts";
 
@@ -45,19 +46,42 @@ type ReplyPart =
   | { type: "redacted_thinking"; data: string }
   | { type: "tool_use"; id: string; name: string; input: unknown };
 
-const SHAPE: Shape<AnthropicMessageLike> = { name: "anthropic", read, write };
+export const ANTHROPIC: Shape<AnthropicMessageLike> = { name: "anthropic", read, write };
 
 /** Messages of a Messages API request as messages of a log: results become messages of their own. */
 export function fromAnthropic(messages: readonly AnthropicMessageLike[]): readonly Message[] {
-  return readAll(SHAPE, messages);
+  return readAll(ANTHROPIC, messages);
 }
 
 /**
- * Messages of a log or a context as those of a Messages API request: results that follow each other are one message, as
- * it wants them. Thinking without a signature is left out, because it would be refused.
+ * Messages of a log or a context as those of a Messages API request, as the API accepts them: the user comes first, no text
+ * is blank, results that follow each other are one message. Thinking without a signature is left out.
  */
 export function toAnthropic(messages: readonly Sayable[]): AnthropicMessage[] {
-  return writeAll(SHAPE, messages) as AnthropicMessage[];
+  const written = writeAll(ANTHROPIC, messages) as AnthropicMessage[];
+  const opening: AnthropicMessage = { ...ASSISTANT_FIRST, content: [...ASSISTANT_FIRST.content] };
+  return [...openedByUser(written.flatMap(accepted), opening)].map(withoutTrailingSpace);
+}
+
+/** Without blank texts; a message of nothing else is none. */
+function accepted(message: AnthropicMessage): readonly AnthropicMessage[] {
+  const { content } = message;
+  if (typeof content === "string") return content.trim() === "" ? [] : [message];
+  const parts = content.filter((part) => part.type !== "text" || part.text.trim() !== "");
+  return parts.length === 0 ? [] : [{ ...message, content: parts } as AnthropicMessage];
+}
+
+function withoutTrailingSpace(
+  message: AnthropicMessage,
+  at: number,
+  all: readonly AnthropicMessage[],
+): AnthropicMessage {
+  const { role, content } = message;
+  if (at < all.length - 1 || role !== "assistant") return message;
+  if (typeof content === "string") return { role, content: content.trimEnd() };
+  const last = content.at(-1);
+  if (last?.type !== "text") return message;
+  return { role, content: [...content.slice(0, -1), { ...last, text: last.text.trimEnd() }] };
 }
 
 function read({ role, content }: AnthropicMessageLike): readonly Message[] {

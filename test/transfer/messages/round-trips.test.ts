@@ -16,6 +16,8 @@ import type { ContentBlock, Message } from "#log/message";
 const word = fc.string({ minLength: 1, maxLength: 8 });
 const json = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<never>;
 const base64 = fc.uint8Array({ maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString("base64"));
+/** That no service refuses, also at the end of a request. */
+const words = fc.string({ minLength: 1 }).filter((one) => one.trim() !== "" && one.trimEnd() === one);
 const callId = fc.constantFrom("c1", "c2", "c3");
 
 /** What JSON makes of a value: members that are undefined are none. */
@@ -91,6 +93,9 @@ describe("OpenAI", () => {
 });
 
 describe("Anthropic", () => {
+  // It refuses a blank text, and a request that does not begin with the user.
+  const said = fc.record({ type: fc.constant("text" as const), text: words });
+  const asked = { role: "user", content: "Go on" };
   const image = fc.record({
     type: fc.constant("image"),
     source: fc.oneof(
@@ -102,11 +107,11 @@ describe("Anthropic", () => {
       fc.record({ type: fc.constant("url"), url: fc.webUrl() }),
     ),
   });
-  const marked = fc.record({ type: fc.constant("text"), text: fc.string(), cache_control: json });
+  const marked = fc.record({ type: fc.constant("text"), text: words, cache_control: json });
   const result = fc.record({
     type: fc.constant("tool_result"),
     tool_use_id: callId,
-    content: maybe(fc.oneof(fc.string(), some(fc.oneof(text, image)))),
+    content: maybe(fc.oneof(fc.string(), some(fc.oneof(said, image)))),
     is_error: maybe(fc.boolean()),
   });
   const document = fc.record({ type: fc.constant("document"), source: json });
@@ -120,11 +125,11 @@ describe("Anthropic", () => {
   const wire = fc.oneof(
     fc.record({
       role: fc.constant("user"),
-      content: fc.oneof(fc.string(), some(fc.oneof(text, image, marked, document, result))),
+      content: fc.oneof(words, fc.array(fc.oneof(said, image, marked, document, result), { minLength: 1 })),
     }),
     fc.record({
       role: fc.constant("assistant"),
-      content: fc.oneof(fc.string(), some(fc.oneof(text, thinking, redacted, use))),
+      content: fc.oneof(words, fc.array(fc.oneof(said, thinking, redacted, use), { minLength: 1 })),
     }),
   );
   const isResults = ({ role, content }: { role: string; content: unknown }): boolean =>
@@ -135,7 +140,8 @@ describe("Anthropic", () => {
 
   test("what comes from there goes back as it came", () => {
     fc.assert(
-      fc.property(some(wire, 6), (wires) => {
+      fc.property(some(wire, 6), (given) => {
+        const wires = [asked, ...given, asked];
         // Messages of nothing but results that follow each other mean one, and are written as one.
         fc.pre(
           !wires.some(
@@ -146,6 +152,24 @@ describe("Anthropic", () => {
         expect(toAnthropic(plain(messages) as Message[])).toEqual(plain(wires));
       }),
     );
+  });
+
+  test("what it would refuse is not sent: a first word of the assistant, blank texts, a space at the end", () => {
+    const message = (role: "user" | "assistant", ...texts: readonly string[]): Sayable => ({
+      role,
+      content: texts.map((one) => ({ type: "text", text: one })),
+    });
+    const sent = toAnthropic([
+      message("assistant", "Welcome!"),
+      message("user", "hi", " "),
+      message("user", ""),
+    ]);
+    expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(sent.slice(1)).toEqual([
+      { role: "assistant", content: "Welcome!" },
+      { role: "user", content: [{ type: "text", text: "hi" }] },
+    ]);
+    expect(toAnthropic([message("user", "Sing"), message("assistant", "La, ")]).at(-1)?.content).toBe("La,");
   });
 });
 
@@ -213,13 +237,13 @@ describe("the AI SDK", () => {
 
 /** A conversation as logs hold them: every call with its result right behind, what is said around them. */
 const block: fc.Arbitrary<ContentBlock> = fc.oneof(
-  text,
+  fc.record({ type: fc.constant("text" as const), text: words }),
   fc.record({ type: fc.constant("image" as const), mediaType: fc.constant("image/png"), data: base64 }),
 );
 const turn: fc.Arbitrary<readonly Sayable[]> = fc
   .record({
     ask: fc.array(block, { minLength: 2, maxLength: 3 }),
-    say: fc.string(),
+    say: words,
     calls: fc.uniqueArray(fc.constantFrom("a", "b", "c"), { maxLength: 3 }),
     outputs: fc.array(fc.string(), { minLength: 3, maxLength: 3 }),
     input: json,

@@ -11,6 +11,7 @@ import {
   type Watched,
   watchTexts,
 } from "#edges/http/events/tails";
+import { checkContent } from "#turn/accept";
 import type { Host } from "#turn/host";
 import type { CarriedTurn, ServedAgent } from "#edges/http/turns/served-agent";
 import type { Operation } from "#edges/http/routes/route";
@@ -37,6 +38,7 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
 
   edit: (asked) =>
     begin(asked, async (agent, id, options) => {
+      checkContent(asked.body.content);
       // Under a known key the words have taken their place before.
       const { key } = options;
       const conversation = asked.holdfast.unopened(parseConversationId(id));

@@ -3,7 +3,7 @@ import { isSameJson } from "#log/json/same-json";
 import { parseBody } from "#log/body";
 import type { Message } from "#log/message";
 import { type AiSdkMessageLike, fromAiSdk, toAiSdk } from "#transfer/messages/ai-sdk";
-import { type AnthropicMessageLike, fromAnthropic, toAnthropic } from "#transfer/messages/anthropic";
+import { type AnthropicMessageLike, ANTHROPIC, fromAnthropic } from "#transfer/messages/anthropic";
 import { fromOpenAI, type OpenAIMessageLike, toOpenAI } from "#transfer/messages/openai";
 import { type Sayable, type Shape, writeAll } from "#transfer/messages/original";
 
@@ -114,7 +114,7 @@ export function writeForeign(shape: ShapeName, messages: readonly Sayable[]): re
     case "openai":
       return toOpenAI(messages) as unknown as readonly Json[];
     case "anthropic":
-      return toAnthropic(messages) as unknown as readonly Json[];
+      return writeAll(ANTHROPIC, messages) as unknown as readonly Json[];
     case "ai-sdk":
       return toAiSdk(messages) as unknown as readonly Json[];
     case "holdfast":

@@ -31,6 +31,19 @@ test("session/set_model chooses a model for the conversation, and refuses one th
   expect(await conversation.facts(["model_change"])).toHaveLength(1);
 });
 
+test.each([[[]], [[{ type: "text" as const, text: " " }]]])(
+  "the empty prompt %j is refused, and nothing is written",
+  async (empty) => {
+    const holdfast = inMemory();
+    await using editor = await openLoop(holdfast, { model: "sim" });
+    const sessionId = await editor.begin(cwd);
+    await editor.prompt(sessionId, "hello");
+    const { headSeq } = await (await holdfast.conversation(sessionId)).head();
+    await expect(editor.prompt(sessionId, empty)).rejects.toMatchObject({ code: -32_602 });
+    expect((await (await holdfast.conversation(sessionId)).head()).headSeq).toBe(headSeq);
+  },
+);
+
 test("session/resume gives the state without the history, and goes on", async () => {
   const holdfast = inMemory();
   const model = new ScriptedModel([

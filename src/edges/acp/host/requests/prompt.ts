@@ -3,6 +3,7 @@ import type { ConversationId } from "#log/ids";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#sending/options";
+import { checkContent } from "#turn/accept";
 import type { CarriedTurn } from "#edges/acp/carrier";
 import { AGENT_COMMAND } from "#edges/acp/host/agent-option";
 import { agentNames } from "#edges/acp/host/bridge-parts";
@@ -26,6 +27,7 @@ export async function prompt(bridge: BridgeContext, request: HostRequest): Promi
   const given = request.value("prompt");
   if (!Array.isArray(given)) throw new BadRequest("session/prompt needs a prompt");
   const blocks = given as readonly Json[];
+  checkContent(contentOf(blocks));
   await conversation.queuePrompt(async (wasCancelled) => {
     const isCancelled = (): boolean => request.isWithdrawn || wasCancelled();
     const starting = await fromOf(bridge, conversation, request);
