@@ -25,7 +25,7 @@ const PATTERNS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ["access key", /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/dg],
   ["access token", /\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{16,})/dg],
   ["access token", /\b(?:xox[abceoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{20,})/dg],
-  ["access token", /\b(?:npm_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|dop_v1_[a-f0-9]{40,})/dg],
+  ["access token", /\b(?:npm_[A-Za-z0-9]{30,}|hfc?_[\w-]{30,}|pypi-[\w-]{30,}|dop_v1_[a-f0-9]{40,})/dg],
   [
     "access token",
     /\b(?:ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|dapi[a-f0-9]{32})/dg,

@@ -69,6 +69,15 @@ test("refuses an entry beyond the limit", () => {
   expect(() => parseBody(text)).toThrow(expect.objectContaining({ code: "too_large" }));
 });
 
+test("refuses an object of more fields than a reader should hold, as a value and as text, at any depth", () => {
+  const data = (count: number): Record<string, number> =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, index]));
+  const body = (count: number): EntryBody => ({ type: "custom", customType: "a", data: [data(count)] });
+  for (const given of [body(100_001), JSON.stringify(body(100_001))])
+    expect(() => parseBody(given)).toThrow(expect.objectContaining({ code: "too_large" }));
+  expect(parseBody(body(100_000)).payload).toBe(parseBody(JSON.stringify(body(100_000))).payload);
+});
+
 test("refuses a value that JSON cannot hold", () => {
   const loop: { self?: unknown } = {};
   loop.self = loop;

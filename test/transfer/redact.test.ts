@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { newSecret } from "#edges/http/access/grant";
 import { secretsIn } from "#log/secrets";
 import { mapStrings } from "#transfer/redact/json-strings";
 import { redactPayload } from "#transfer/redact/redact-entry";
@@ -54,6 +55,18 @@ test.each(SECRETS)("a %s is taken out, and only that", (kind, secret, around) =>
   expect(secret.startsWith(shown)).toBe(true);
   expect(shown.length).toBeLessThanOrEqual(Math.min(4, secret.length / 8));
   expect(redactText(redacted)).toEqual({ text: redacted, hits: [] });
+});
+
+test("every token and launch code of our own server is taken out whole", () => {
+  for (const kind of ["hf", "hfc"] as const)
+    for (let count = 0; count < 200; count++)
+      expect(redactText(`token ${newSecret(kind)}.`).text).toBe("token [redacted: access token].");
+});
+
+test("a text full of secrets is taken out as one, with one report", () => {
+  const { text, hits } = redactText("a@a.a@".repeat(170_000), { emails: true });
+  expect(text.length).toBeLessThan(100);
+  expect(hits).toHaveLength(1);
 });
 
 test("a colour or nothing that is seen in the middle of a key does not keep it", () => {

@@ -6,6 +6,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 
 export const ENTRY_CHARS_MAX = 33_554_432; // 32 Mi characters: twice the largest tool output seen in the field
 const NESTING_MAX = 5_000; // deeper text is an attack, not a payload
+const FIELDS_MAX = 100_000; // of one object: a reader keeps a table of them
 const PLAIN_LEVELS = 100; // deeper values take the slower way
 
 /** One member of a JSON object, its value as the text it had in the source. */
@@ -15,6 +16,7 @@ export interface Member {
 }
 
 const QUOTE = 34;
+const COMMA = 44;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 const OPEN_BRACKET = 91;
@@ -23,7 +25,7 @@ const CLOSE_BRACKET = 93;
 /** JSON.parse is the judge of what is JSON; this only bounds size and depth. */
 function checkJson(source: string): Json {
   checkLength(source);
-  checkNesting(source);
+  checkStructure(source);
   try {
     return readJson(source);
   } catch (cause) {
@@ -79,7 +81,9 @@ function plainMembers(given: object, above: object[]): Json | undefined {
   if (prototype !== Object.prototype && prototype !== null) return undefined;
   if (prototype === null && "rawJSON" in given) return undefined; // made by JSON.rawJSON, it is written as its text
   const copy: { [name: string]: Json } = {};
-  for (const name of Object.keys(given)) {
+  const names = Object.keys(given);
+  checkFields(names.length);
+  for (const name of names) {
     const member: unknown = given[name as keyof typeof given];
     if (member === undefined) continue;
     const plain = name === "__proto__" ? undefined : plainCopy(member, above);
@@ -177,17 +181,32 @@ function checkLength(source: string): void {
   );
 }
 
-function checkNesting(source: string): void {
-  if (source.length <= NESTING_MAX) return; // every level takes a character
-  let depth = 0;
+/** Bounds what a reader of the value would pay for: levels, and the fields of one object. */
+function checkStructure(source: string): void {
+  if (source.length <= NESTING_MAX) return; // every level, and every field, takes a character
+  const fields: number[] = []; // of each object that is open; of a list it stays far below
   for (let at = 0; at < source.length; at++) {
     const unit = source.charCodeAt(at);
     if (unit === QUOTE) at = stringEnd(source, at);
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
-      if (++depth > NESTING_MAX)
-        throw new LogError("too_large", `JSON may nest ${NESTING_MAX} levels deep`, { limit: NESTING_MAX });
-    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) depth--;
+      fields.push(unit === OPEN_BRACE ? 1 : Number.NEGATIVE_INFINITY);
+      if (fields.length > NESTING_MAX)
+        throw tooLarge(`JSON can nest ${NESTING_MAX} levels deep`, NESTING_MAX);
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) fields.pop();
+    else if (unit === COMMA) {
+      const count = (fields.pop() ?? 0) + 1;
+      checkFields(count);
+      fields.push(count);
+    }
   }
+}
+
+function checkFields(count: number): void {
+  if (count > FIELDS_MAX) throw tooLarge(`A JSON object can have ${FIELDS_MAX} fields`, FIELDS_MAX);
+}
+
+function tooLarge(message: string, limit: number): LogError {
+  return new LogError("too_large", message, { limit });
 }
 
 /** The members of a JSON object's text in order, duplicates included, each value exactly as written. */
@@ -204,7 +223,7 @@ export function membersOf(object: string): readonly Member[] {
       name: readJson(object.slice(open, nameEnd + 1)) as string,
       text: object.slice(colon + 1, end).trim(),
     });
-    if (object.charCodeAt(end) !== 44) return members;
+    if (object.charCodeAt(end) !== COMMA) return members;
     at = end + 1;
   }
 }
@@ -227,7 +246,7 @@ export function itemsOf(array: string): readonly string[] {
     const end = valueEnd(array, at);
     const text = array.slice(at, end).trim();
     if (text !== "") items.push(text);
-    if (array.charCodeAt(end) !== 44) return items;
+    if (array.charCodeAt(end) !== COMMA) return items;
     at = end + 1;
   }
 }
@@ -242,7 +261,7 @@ function valueEnd(text: string, start: number): number {
     else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
       if (depth === 0) return at;
       depth--;
-    } else if (unit === 44 && depth === 0) return at;
+    } else if (unit === COMMA && depth === 0) return at;
   }
   return text.length;
 }

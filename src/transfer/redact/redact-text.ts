@@ -36,11 +36,13 @@ interface Span {
 }
 
 const AROUND_CHARS = 60;
+const SPANS_MAX = 1_000; // each is reported with what stands around it; nobody reviews more of one text
 
 /** The text with a mark for everything that looks like a secret. Redacted again it stays as it is. `place`: where the text stands. */
 export function redactText(text: string, options: RedactOptions = {}, place: string = ""): RedactedText {
   const spans = joined([...secretsIn(text), ...(options.emails === true ? emailsIn(text) : [])]);
   if (spans.length === 0) return { text, hits: [] };
+  if (spans.length > SPANS_MAX) return redactWhole(text, "more than 1,000 secrets", options, place);
   let [redacted, at] = ["", 0];
   const found: {
     readonly hit: Omit<Redaction, "before" | "after">;
