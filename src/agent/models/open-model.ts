@@ -8,7 +8,7 @@ import { simModel } from "./sim/sim-model.ts";
 export interface OpenModelOptions {
   /** Where the provider's service is, in place of where its package thinks it is. */
   readonly baseUrl?: string;
-  /** Where keys and base URLs are read. Left out, the provider's package looks for its own in the process's environment. */
+  /** Where keys and base URLs are read (default: the environment of the process). */
   readonly env?: { readonly [name: string]: string | undefined };
 }
 
@@ -59,14 +59,13 @@ async function openNamed(id: string, options: OpenModelOptions): Promise<AgentMo
       { model: id },
     );
   const settings = settingsOf(id, provider, options);
-  const model = await load(id, provider, () => provider.load(settings, name));
-  if (options.env === undefined && provider.needsKey) await probeKey(id, provider, model);
-  return withKnown(id, model);
+  return withKnown(id, await load(id, provider, () => provider.load(settings, name)));
 }
 
-function settingsOf(id: string, provider: Provider, { baseUrl, env }: OpenModelOptions): ProviderSettings {
+function settingsOf(id: string, provider: Provider, options: OpenModelOptions): ProviderSettings {
+  const { baseUrl, env = process.env } = options;
   const { keyVariable, baseUrlVariable } = provider;
-  const said = baseUrlVariable === null ? undefined : env?.[baseUrlVariable];
+  const said = baseUrlVariable === null ? undefined : env[baseUrlVariable];
   if (said === "" && baseUrl === undefined)
     throw new LogError(
       "invalid_request",
@@ -86,9 +85,8 @@ function settingsOf(id: string, provider: Provider, { baseUrl, env }: OpenModelO
       `The model ${id} needs a base URL: give one (--base-url, or ${baseUrlVariable}), as in http://127.0.0.1:8080/v1`,
       { model: id },
     );
-  const key = env?.[keyVariable];
-  if (env !== undefined && provider.needsKey && (key === undefined || key.trim() === ""))
-    throw noKey(id, provider);
+  const key = env[keyVariable];
+  if (provider.needsKey && (key === undefined || key.trim() === "")) throw noKey(id, provider);
   // A header cannot hold it, and the error that says so would quote it.
   if (key !== undefined && /[^\x21-\x7e]/.test(key))
     throw new LogError(
@@ -127,17 +125,5 @@ async function load(
       { model: id, package: packageName },
       { cause },
     );
-  }
-}
-
-/** A package looks for its key when a request is made: one that is aborted before it begins finds out, and sends nothing. */
-async function probeKey(id: string, provider: Provider, model: LanguageModelV4): Promise<void> {
-  try {
-    await model.doStream({
-      prompt: [{ role: "user", content: [{ type: "text", text: "-" }] }],
-      abortSignal: AbortSignal.abort(),
-    });
-  } catch (error) {
-    if (error instanceof Error && error.name === "AI_LoadAPIKeyError") throw noKey(id, provider);
   }
 }

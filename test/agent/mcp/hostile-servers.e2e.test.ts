@@ -1,7 +1,7 @@
 /** Servers that die, flood, lie and hang: each one clear result, nothing left behind, and the next call opens them again. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { McpServers } from "#agent/mcp/mcp-servers";
 import { runs } from "../../edges/acp/mini-agent.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -135,12 +135,12 @@ test("what a server says while it works is told; lists that change are read agai
   const changed = await servers.tools();
   expect(changed.at(-1)?.name).toBe("odd__added");
   expect(await servers.tools()).toEqual(changed);
-  process.env["HOLDFAST_TEST_SECRET"] = "hush";
+  vi.stubEnv("HOLDFAST_TEST_SECRET", "hush");
+  using _ = { [Symbol.dispose]: () => vi.unstubAllEnvs() };
   await using again = new McpServers([hostile("well", { env: { GIVEN: "yes" } })]);
   const env = async (name: string): Promise<string> =>
     words(await call(await again.tools(), "odd__env", { name }));
   expect([await env("GIVEN"), await env("HOLDFAST_TEST_SECRET")]).toEqual(["yes", "undefined"]);
-  delete process.env["HOLDFAST_TEST_SECRET"];
 });
 
 test("closing ends a server that heeds neither its input nor a signal, and it is not opened again", async () => {

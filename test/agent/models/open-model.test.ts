@@ -1,8 +1,9 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { openModel } from "#agent/models/open-model";
 import { knownModel } from "#agent/models/model-table";
 import { isLogError } from "#log/errors";
+import { startModelServer } from "../../support/model-server.ts";
 
 const keys = {
   ANTHROPIC_API_KEY: "dummy-a",
@@ -52,18 +53,30 @@ test.each([
   }
 });
 
-test("without an environment given, the package's own look for a key is found out before anything is asked", async () => {
-  const before = process.env["ANTHROPIC_API_KEY"];
-  delete process.env["ANTHROPIC_API_KEY"];
-  try {
+describe("without an environment given, that of the process is read", () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  test("for keys: a missing one is refused before anything is asked", async () => {
+    vi.stubEnv("ANTHROPIC_API_KEY", undefined);
     const { code, message } = await refusal(openModel("anthropic/x", { baseUrl }));
     expect([code, message.includes("ANTHROPIC_API_KEY")]).toEqual(["invalid_request", true]);
-    process.env["ANTHROPIC_API_KEY"] = "dummy";
+    vi.stubEnv("ANTHROPIC_API_KEY", "dummy");
     expect((await openModel("anthropic/x", { baseUrl })).id).toBe("anthropic/x");
-  } finally {
-    delete process.env["ANTHROPIC_API_KEY"];
-    if (before !== undefined) process.env["ANTHROPIC_API_KEY"] = before;
-  }
+  });
+
+  test("for base URLs: an openai-compatible model is asked where the variable says that it asks for", async () => {
+    await using server = await startModelServer([{ text: "here" }]);
+    vi.stubEnv("OPENAI_COMPATIBLE_BASE_URL", undefined);
+    const { message } = await refusal(openModel("openai-compatible/x"));
+    expect(message).toContain("OPENAI_COMPATIBLE_BASE_URL");
+    vi.stubEnv("OPENAI_COMPATIBLE_BASE_URL", server.baseUrl("openai-compatible"));
+    vi.stubEnv("OPENAI_COMPATIBLE_API_KEY", "dummy-c");
+    const { model } = await openModel("openai-compatible/x");
+    await Array.fromAsync((await (model as LanguageModelV4).doStream({ prompt: [says("hello")] })).stream);
+    expect(server.requests).toMatchObject([{ model: "x", headers: { authorization: "Bearer dummy-c" } }]);
+  });
 });
 
 test("a key with a line break is refused and not quoted", async () => {
