@@ -1,15 +1,17 @@
 import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { Holdfast } from "./conversation/holdfast.ts";
-import type { StoredEntry } from "./log/entry.ts";
 import { LogError } from "./log/errors.ts";
 import type { ConversationId, SpaceId } from "./log/ids.ts";
 import { observeStore, type StoreObserver } from "./store/observe/observe-store.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
 import { shownAddress } from "./stores/shown-address.ts";
 import type { Store } from "./store/store.ts";
-import type { Salvaged } from "./stores/jsonl/salvage.ts";
+import type { SpaceStore } from "./store/facets.ts";
+import type { Salvaged, SalvagedRest } from "./stores/jsonl/salvage.ts";
 import { inMemoryStore } from "./stores/in-memory/index.ts";
+
+export type { SalvagedRest };
 
 export interface HoldfastOptions {
   /**
@@ -60,21 +62,20 @@ export async function openStore(
 
 /** What can be done with a damaged log besides reading it through the store; null where the store has nothing more. */
 export interface LogRescue {
-  /** The entries before the damage, in order. */
-  readable(space: SpaceId, conversation: ConversationId): Promise<readonly StoredEntry[]>;
-  /** Copies them into a new conversation; the damaged log stays as it is. */
+  /** Copies what can be read into a new conversation; the damaged log stays as it is. */
   copy(space: SpaceId, conversation: ConversationId, as: ConversationId): Promise<Salvaged>;
+  /** The same into another store, where it is not, under its own id. */
+  copyInto(to: SpaceStore, space: SpaceId, conversation: ConversationId): Promise<SalvagedRest>;
 }
 
 export function logRescue(address: string): LogRescue | null {
   const [kind, place] = kindAndPlace(address);
   if (kind !== "jsonl" || place === "") return null;
   const dir = resolve(place);
+  const load = (): Promise<typeof import("./stores/jsonl/salvage.ts")> => import("./stores/jsonl/salvage.ts");
   return {
-    readable: async (space, conversation) =>
-      (await import("./stores/jsonl/salvage.ts")).readableEntries({ dir, space, conversation }),
-    copy: async (space, conversation, as) =>
-      (await import("./stores/jsonl/salvage.ts")).salvage({ dir, space, conversation, as }),
+    copy: async (space, conversation, as) => (await load()).salvage({ dir, space, conversation, as }),
+    copyInto: async (to, space, conversation) => (await load()).salvageInto(to, { dir, space, conversation }),
   };
 }
 

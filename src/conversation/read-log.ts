@@ -76,19 +76,68 @@ async function* readStretches(
   };
   for await (const stretch of stretches<number, LogStretch>(read)) {
     for (const stored of types === undefined ? stretch.entries : []) {
-      if (stored.seq !== after + 1) throw lostEntry(conversation, after + 1);
+      if (stored.seq !== after + 1) throw lostEntry(conversation, after + 1, stored.seq);
       after = stored.seq;
     }
     yield stretch;
   }
-  if (after < end) throw lostEntry(conversation, after + 1);
+  if (after < end) throw lostEntry(conversation, after + 1, null);
 }
 
-function lostEntry(conversation: ConversationId, seq: number): LogError {
+function lostEntry(conversation: ConversationId, seq: number, resumesSeq: number | null): LogError {
   return new LogError("damaged", `Conversation ${conversation} is damaged: entry ${seq} is missing`, {
     conversation,
     seq,
+    reachableSeq: seq - 1,
+    resumesSeq,
   });
+}
+
+/** Entries that are lost, where a damaged log is read on past them. */
+export interface LostEntries {
+  readonly fromSeq: number;
+  /** Null: all that follows. */
+  readonly toSeq: number | null;
+}
+
+/** The entries of a damaged log that can be read, and in their order the gaps between them. */
+export async function* readDamaged(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: number,
+): AsyncGenerator<StoredEntry | LostEntries> {
+  let after = from;
+  let until: number | undefined;
+  for (;;) {
+    try {
+      const limit = SCAN_ENTRIES;
+      const part = { conversation, after, limit, ...(until === undefined ? {} : { until }) };
+      const entries = await space.read(part);
+      for (const entry of entries) {
+        if (entry.seq > after + 1) yield { fromSeq: after + 1, toSeq: entry.seq - 1 };
+        after = entry.seq;
+        yield entry;
+      }
+      if (entries.length < limit && until === undefined) return;
+      if (entries.length < limit || after === until) until = undefined;
+    } catch (error) {
+      const gap = gapIn(error);
+      if (gap === null) throw error;
+      if (gap.reachableSeq > after) until = gap.reachableSeq;
+      else {
+        yield { fromSeq: after + 1, toSeq: gap.resumesSeq === null ? null : gap.resumesSeq - 1 };
+        if (gap.resumesSeq === null) return;
+        after = Math.max(after, gap.resumesSeq - 1);
+      }
+    }
+  }
+}
+
+function gapIn(error: unknown): { readonly reachableSeq: number; readonly resumesSeq: number | null } | null {
+  if (!isLogError(error, "damaged")) return null;
+  const { reachableSeq, resumesSeq } = error.details;
+  if (typeof reachableSeq !== "number") return null;
+  return { reachableSeq, resumesSeq: typeof resumesSeq === "number" ? resumesSeq : null };
 }
 
 export async function readEntries(

@@ -93,20 +93,47 @@ test("damage in the middle is reported with its byte and what can be read, stays
   expect((await runHere(jsonl, ["context", "chat"])).status).toBe(6);
   const saved = await runHere(jsonl, ["doctor", "--salvage", "chat", "--as", "saved", "--json"]);
   expect(jsonLines(saved.out)).toMatchObject([
-    { conversation: "saved", from: "chat", reachableSeq: 2, position },
+    {
+      conversation: "saved",
+      from: "chat",
+      reachableSeq: 2,
+      position,
+      restEntries: 1,
+      lost: [{ fromSeq: 3, toSeq: 3 }],
+      leftOut: [],
+    },
   ]);
-  expect(jsonLines((await runHere(jsonl, ["log", "saved", "--json"])).out).map(({ seq }) => seq)).toEqual([
-    1, 2,
-  ]);
+  const copied = jsonLines((await runHere(jsonl, ["log", "saved", "--json"])).out);
+  const [root, m1, gap, third] = copied;
+  expect(copied).toHaveLength(4);
+  expect([m1?.["id"], gap?.["type"], gap?.["data"]]).toEqual(["m1", "custom", { fromSeq: 3, toSeq: 3 }]);
+  expect([gap?.["parentId"], third?.["parentId"]]).toEqual([root?.["id"], gap?.["id"]]);
+  expect((await runHere(jsonl, ["append", "saved"], said("user", "on"))).status).toBe(0);
   expect(readFileSync(file)).toEqual(before);
 });
 
-test("the log of a damaged conversation is printed up to the damage, and then the command fails", async () => {
-  for (const args of [[], ["--json"], ["--after", "1", "--json"]]) {
+test("the log of a damaged conversation is printed with its gap, and then the command fails", async () => {
+  for (const [args, lines] of [
+    [[], 4],
+    [["--json"], 3],
+    [["--after", "1", "--json"], 2],
+    [["--after", "3", "--json"], 1],
+  ] as const) {
     const { status, out } = await runHere(jsonl, ["log", "chat", ...args]);
     expect(status).toBe(6);
-    expect(out.trimEnd().split("\n")).toHaveLength(args.includes("--after") ? 1 : 2);
+    expect(out.trimEnd().split("\n")).toHaveLength(lines);
   }
+});
+
+test("what can be read of a damaged conversation is exported when asked, and imported elsewhere", async () => {
+  const path = join(stores.dir, "rescued.jsonl");
+  expect((await runHere(jsonl, ["export", "chat", "-o", path])).status).toBe(6);
+  expect(existsSync(path)).toBe(false);
+  expect((await runHere(jsonl, ["export", "chat", "--salvage", "-o", path])).status).toBe(0);
+  const other = `sqlite:${join(stores.dir, "rescued.db")}`;
+  expect((await runHere(other, ["import", path, "--id", "rescued"])).status).toBe(0);
+  const types = jsonLines((await runHere(other, ["log", "rescued", "--json"])).out).map(({ type }) => type);
+  expect(types).toEqual(["conversation", "message", "custom", "message"]);
 });
 
 test("a damaged conversation can be erased, by its whole id and with a word of what goes", async () => {
@@ -130,12 +157,14 @@ test("a lost or spoilt row of a SQLite store ends its log and its export with a 
   };
   for (const [id, spoil] of Object.entries(spoilers)) {
     await runHere(store, ["new", "--id", id]);
-    await runHere(store, ["append", id], [said("user", "one"), said("user", "two")].join("\n"));
+    const words = ["one", "two", "three"].map((text) => said("user", text));
+    await runHere(store, ["append", id], words.join("\n"));
     const database = new DatabaseSync(path);
     database.exec(`${spoil} AND conversation = (SELECT row FROM conversations WHERE id = '${id}')`);
     database.close();
     const log = await runHere(store, ["log", id, "--json"]);
-    expect([log.status, jsonLines(log.out).length]).toEqual([6, 2]);
+    expect([log.status, jsonLines(log.out).map(({ seq }) => seq)]).toEqual([6, [1, 2, 4]]);
+    expect((await runHere(store, ["append", id], said("user", "on"))).status).toBe(0);
     expect((await runHere(store, ["export", id])).status).toBe(6);
     expect((await runHere(store, ["show", id])).status).toBe(6);
   }

@@ -115,7 +115,9 @@ test("a damaged middle is reported with its position, listed, and never touched"
   expect((await space.entry(conv("a"), entryId("m1"))).seq).toBe(2);
   for (const work of [
     space.read({ conversation: conv("a"), limit: 3 }),
-    space.read({ conversation: conv("a"), limit: 1, newestFirst: true }),
+    space.read({ conversation: conv("a"), limit: 2, newestFirst: true }),
+    space.read({ conversation: conv("a"), after: 2, limit: 1 }),
+    space.read({ conversation: conv("a"), after: 3, limit: 1, types: ["message"] }),
     space.page({ conversation: conv("a"), limit: 1 }),
     space.head(conv("a")),
     space.entry(conv("a"), entryId("m4")),
@@ -123,8 +125,12 @@ test("a damaged middle is reported with its position, listed, and never touched"
   ]) {
     expect(await failure(work)).toMatchObject({
       code: "damaged",
-      details: { position: line, reachableSeq: 2 },
+      details: { position: line, reachableSeq: 2, resumesSeq: 5 },
     });
+  }
+  for (const after of [{ after: 4 }, { newestFirst: true }, { after: 4, types: ["message"] as const }]) {
+    const [later] = await space.read({ conversation: conv("a"), limit: 1, ...after });
+    expect(later?.id).toBe("m4");
   }
   const tailed: string[] = [];
   const tail = async (): Promise<void> => {
@@ -140,16 +146,71 @@ test("a damaged middle is reported with its position, listed, and never touched"
   expect(snapshot(disk)).toEqual(before);
 
   const saved = await salvage({ dir: DIR, space: SPACE, conversation: conv("a"), as: conv("a2"), disk });
-  expect(saved).toMatchObject({ reachableSeq: 2 });
-  expect(await texts(space, "a2")).toEqual(["eins"]);
+  expect(saved).toMatchObject({ reachableSeq: 2, restEntries: 1, lost: [{ fromSeq: 3, toSeq: 4 }] });
+  // Its parent is lost, so it is no part of the branch that can be read: that begins with what is lost.
+  expect(await texts(space, "a2")).toEqual(["four"]);
   await append(space, "a2", [user("on", "m9")]);
-  expect(await texts(spaceOn(disk), "a2")).toEqual(["eins", "on"]);
+  expect(await texts(spaceOn(disk), "a2")).toEqual(["four", "on"]);
+  const [root, m1] = await space.read({ conversation: conv("a2"), limit: 2 });
+  expect([root?.id, m1?.id]).toEqual(["a-root", "m1"]);
   expect(
     (await failure(salvage({ dir: DIR, space: SPACE, conversation: conv("a"), as: conv("a2"), disk }))).code,
   ).toBe("conversation_exists");
   expect(Buffer.from(bytesOf(disk)).equals(bytes)).toBe(true);
   await space.erase(conv("a"));
   expect((await failure(space.head(conv("a")))).code).toBe("conversation_not_found");
+});
+
+test("several damages are each named where a read comes to them, and all between is read and salvaged", async () => {
+  const disk = await threeBatches();
+  const space = spaceOn(disk);
+  await append(space, "a", [{ type: "label", target: "m2", label: "lost" }, user("five", "m5")]);
+  await append(space, "a", [{ ...user("side", "m6"), parentId: "m1" }]);
+  await append(space, "a", [user("last", "m7")]);
+  const bytes = Buffer.from(bytesOf(disk));
+  for (const words of ["three", "side"]) bytes.fill(1, bytes.indexOf(words), bytes.indexOf(words) + 1);
+  disk.plant(FILE, bytes);
+  const spoilt = spaceOn(disk);
+  const read = (after: number, limit: number): Promise<readonly { seq: number }[]> =>
+    spoilt.read({ conversation: conv("a"), after, limit });
+  expect((await read(4, 3)).map(({ seq }) => seq)).toEqual([5, 6, 7]);
+  expect((await read(8, 9)).map(({ seq }) => seq)).toEqual([9]);
+  for (const [after, reachableSeq, resumesSeq] of [
+    [0, 2, 5],
+    [3, 2, 5],
+    [4, 7, 9],
+    [7, 7, 9],
+  ] as const)
+    expect(await failure(read(after, 9))).toMatchObject({
+      code: "damaged",
+      details: { reachableSeq, resumesSeq },
+    });
+  expect(await failure(spoilt.read({ conversation: conv("a"), limit: 2, newestFirst: true }))).toMatchObject({
+    details: { reachableSeq: 7, resumesSeq: 9 },
+  });
+  const saved = await salvage({ dir: DIR, space: SPACE, conversation: conv("a"), as: conv("a2"), disk });
+  expect(saved).toMatchObject({
+    reachableSeq: 2,
+    restEntries: 3,
+    lost: [
+      { fromSeq: 3, toSeq: 4 },
+      { fromSeq: 8, toSeq: 8 },
+    ],
+    leftOut: [6],
+  });
+  const copy = await spoilt.read({ conversation: conv("a2"), limit: 20 });
+  const parents = copy.map(({ id, parentId, type }) => [type === "custom" ? "gap" : id, parentId]);
+  const gaps = copy.filter(({ type }) => type === "custom").map(({ id }) => id);
+  expect(parents).toEqual([
+    ["a-root", null],
+    ["m1", "a-root"],
+    ["gap", "a-root"],
+    ["m4", gaps[0]],
+    ["m5", "m4"],
+    ["gap", "a-root"],
+    ["m7", gaps[1]],
+  ]);
+  expect(await spoilt.check({ repair: false })).toMatchObject([{ conversation: "a", reachableSeq: 2 }]);
 });
 
 test("a whole batch taken out of the middle is damage, even one without entries", async () => {

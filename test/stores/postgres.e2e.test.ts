@@ -11,6 +11,7 @@ import { postgresStore } from "#stores/postgres/index";
 import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
 import { holdfastHere } from "../edges/cli-here.ts";
 import { erasesAsModelled } from "../support/erase-acts.ts";
+import { readsAroundLostEntry } from "../support/lost-entry.ts";
 import { agreesWithModel } from "../support/store-model.ts";
 import { type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 
@@ -142,6 +143,14 @@ test("an erase changes nothing for the living and leaves nothing else", async ()
     const blobs = await rig.pool.query<{ bytes: Buffer }>("select bytes from holdfast.blobs");
     words.push(...blobs.rows.map(({ bytes }) => bytes.toString()));
     expect(words.filter((found) => !visible.has(found))).toEqual([]);
+  });
+});
+
+test("reads on after a lost row, and takes new entries", async () => {
+  await using made = new Rig(await rig.subject());
+  await readsAroundLostEntry(made, {
+    appends: true,
+    lose: () => rig.pool.query("delete from holdfast.entries where seq = 3"),
   });
 });
 

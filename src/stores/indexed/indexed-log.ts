@@ -6,6 +6,7 @@ import type { LogError } from "#log/errors";
 import type { ForkPoint, Head, Lease } from "#log/lineage/head";
 import type { ConversationId, Digest, SpaceId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
+import type { ReadablePart } from "./readable-parts.ts";
 import type { Backup, BackupRequest, CheckRequest, Finding, Listed } from "#store/requests";
 
 export interface SeenAppend extends Appended {
@@ -52,6 +53,8 @@ export interface IndexedLog {
   readonly erased: boolean;
   /** Set when the log cannot be read whole; the index then ends before the damage. */
   readonly damage?: LogError | null;
+  /** What can be read after the damage, by its numbers alone. */
+  readonly rest?: readonly ReadablePart[];
   /**
    * The very log of the source that the index was resolved against, where reopening the source could give
    * another numbering of its segments (an erased one is renumbered).

@@ -28,12 +28,12 @@ import { nodeIds, labelFacts } from "./indexed-names.ts";
 import { IndexedRuns } from "./indexed-runs.ts";
 import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
+import { readableSeqs, seqsToDamage } from "./readable-parts.ts";
 import { followEntries } from "#store/tail-waiters";
 import type {
   BatchEndsRequest,
   Page,
   PageRequest,
-  ReadRequest,
   SearchHit,
   SearchRequest,
   StoreWindow,
@@ -126,7 +126,10 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     labelled: async (request) => labelFacts(await openReachable(logs, space, request.conversation), request),
     window: async (request) => readWindow(await lineage(request.conversation), request),
     page: async (request) => page(await lineage(request.conversation), request),
-    read: async (request) => read(await openLog(logs, space, request.conversation), request),
+    async read(request) {
+      const log = await openLog(logs, space, request.conversation);
+      return log.fetch(readableSeqs(log, request));
+    },
     batchEnds: async (request) => batchEnds(await openLog(logs, space, request.conversation), request),
     tail: (request) => tail(logs, space, request),
     list: (request) => pages.page(request),
@@ -203,7 +206,6 @@ function startOf({ indexes, log }: LogWithSources, from: Place | undefined): Pla
   });
 }
 
-/** Never silently shorter: a read that would go on behind a damage fails with it. */
 async function batchEnds(
   log: IndexedLog,
   { after, limit }: BatchEndsRequest,
@@ -214,15 +216,6 @@ async function batchEnds(
     if (seq > after) found.push({ seq, link, byOwner });
   }
   return found;
-}
-
-async function read(log: IndexedLog, request: ReadRequest): Promise<readonly StoredEntry[]> {
-  const seqs = log.index.seqs(request);
-  const { after = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY, newestFirst = false } = request;
-  const { headSeq } = log.index.head;
-  const short = newestFirst ? after > headSeq + 1 : seqs.length < request.limit && until > headSeq;
-  if (log.damage && short) throw log.damage;
-  return log.fetch(seqs);
 }
 
 function tail(logs: IndexedLogs, space: SpaceId, request: TailRequest): AsyncGenerator<StoredEntry> {
@@ -237,7 +230,7 @@ function tail(logs: IndexedLogs, space: SpaceId, request: TailRequest): AsyncGen
       const batch = await settled(async () => {
         log = await openLog(logs, space, conversation);
         ({ headSeq } = log.index.head);
-        return log.fetch(log.index.seqs({ after, limit: TAIL_ENTRIES_MAX }));
+        return log.fetch(seqsToDamage(log, { after, limit: TAIL_ENTRIES_MAX }));
       });
       if (batch.length === 0 && log.damage) throw log.damage;
       return batch;

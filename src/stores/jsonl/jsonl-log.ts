@@ -6,13 +6,15 @@ import type { Known, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
 import type { Commit, IndexedLog, KeptBatchEnd, SeenAppend } from "#stores/indexed/indexed-log";
+import type { ReadablePart } from "#stores/indexed/readable-parts";
 import { readStoredSummary } from "#log/summary";
 import { blobsOf, getBlob, putBlob } from "./blob-files.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { fetchRows, type Row } from "./file/fetch.ts";
 import type { CommitRecord } from "./file/framing.ts";
-import { LogFile } from "./file/log-file.ts";
-import { FILE_START, type ScannedBatch, scanBatches } from "./file/scan-batches.ts";
+import { damageAfter, restPart } from "./file/damage.ts";
+import { type FileDamage, LogFile } from "./file/log-file.ts";
+import { FILE_START, type ScannedBatch, type ScannedEntry, scanBatches } from "./file/scan-batches.ts";
 import { type LogLocation, logPath } from "./log-location.ts";
 
 interface Found {
@@ -35,6 +37,9 @@ export class JsonlLog implements IndexedLog {
   #erased: boolean = false;
   #replaced: boolean = false;
   #damage: LogError | null;
+  #rest: readonly ReadablePart[] = [];
+  /** How many bytes its batches take. */
+  restBytes: number = 0;
 
   constructor(location: LogLocation, found: Found) {
     this.#location = location;
@@ -44,7 +49,7 @@ export class JsonlLog implements IndexedLog {
     this.#damage = found.damage;
     this.file = new LogFile(location, found.identity, {
       add: (batch) => this.#add(batch),
-      damaged: (position, reason) => (this.#damage ??= this.#damageAt(position, reason)),
+      damaged: (damage) => this.#addRest(damage),
     });
   }
 
@@ -58,6 +63,10 @@ export class JsonlLog implements IndexedLog {
 
   get damage(): LogError | null {
     return this.#damage;
+  }
+
+  get rest(): readonly ReadablePart[] {
+    return this.#rest;
   }
 
   /** Takes in what was appended since; false when the file is gone or is not the one it was. */
@@ -90,13 +99,7 @@ export class JsonlLog implements IndexedLog {
         keptForForks: commit.erased === true,
       };
       this.index.apply(placing, (id) => this.#find(id));
-      this.#rows.set(entry.seq, {
-        seq: entry.seq,
-        id: entry.id,
-        at: entry.at,
-        bytes: entry.bytes,
-        v: commit.v,
-      });
+      this.#addRow(entry, commit.v);
     }
     this.index.setEpoch(commit.epoch);
     if (commit.link !== undefined) {
@@ -124,15 +127,28 @@ export class JsonlLog implements IndexedLog {
     return findVisible(lineageOf(this), this.conversation, id);
   }
 
-  #damageAt(position: number, reason: string): LogError {
-    const reachable = this.index.head.headSeq;
-    const words = `Conversation ${this.conversation} is damaged at byte ${position} of its file: ${reason}`;
-    const rest = reachable === 0 ? "no entry can be read" : `entries up to ${reachable} can be read`;
-    return new LogError("damaged", `${words}; ${rest}, and nothing was changed`, {
-      conversation: this.conversation,
-      position,
-      reachableSeq: reachable,
+  /** What follows a damage is found by its numbers alone: where it belongs on a branch may lie in what is lost. */
+  #addRest({ position, reason, rest }: FileDamage): void {
+    const stretches = rest.map((batches) => {
+      for (const { commit, entries, start, end } of batches) {
+        this.restBytes += end - start;
+        for (const entry of entries) this.#addRow(entry, commit.v);
+      }
+      return restPart(batches);
     });
+    const parts = [{ firstSeq: 1, lastSeq: this.index.head.headSeq }, ...stretches];
+    this.#damage ??= damageAfter(this.conversation, parts, { position, reason });
+    this.#rest = stretches.map((part, nth) => {
+      const around = parts.slice(nth);
+      const at = rest[nth - 1]?.at(-1)?.end;
+      const damage =
+        at === undefined ? this.#damage : damageAfter(this.conversation, around, { position: at, reason });
+      return { ...part, damage };
+    });
+  }
+
+  #addRow({ seq, id, at, bytes }: ScannedEntry, v: number): void {
+    this.#rows.set(seq, { seq, id, at, bytes, v });
   }
 
   async write(commit: Commit): Promise<void> {

@@ -8,6 +8,7 @@ import { shownAddress } from "#stores/shown-address";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
+import { salvagedText } from "#edges/cli/bundles/salvaged-text";
 import { progressOn } from "#edges/cli/terminal/progress";
 import { missingBlobs } from "#transfer/missing-blobs";
 import { counted } from "#edges/cli/terminal/count";
@@ -29,7 +30,8 @@ Exit code 6 while something is damaged or torn, else 0.
   --repair      sets unfinished bytes aside and rebuilds what is derived; it never touches a
                 whole record and never throws bytes away
   --salvage ID  copies what can be read of a damaged conversation into a new one (jsonl
-                stores); the damaged file stays as it is
+                stores); the damaged file stays as it is. What follows the damage becomes a
+                branch that begins with an entry which names the lost ones
   --as NEW      the id of that copy`,
   examples: [
     "holdfast doctor",
@@ -145,7 +147,10 @@ function report(
     ? [
         style.red("Something is damaged; what can be read is untouched."),
         ...(canCopy ? salvageHint(findings) : []),
-        "Entries up to the one named still count, and appends go on; what a backup or an export kept comes back beside it with `holdfast import FILE --as-new`.",
+        canCopy
+          ? "A damaged conversation takes no new entries: what was written under which key may be lost."
+          : "Where a row is lost or changed, new entries can still be appended.",
+        "`holdfast import FILE --as-new` adds a copy from a backup or an export.",
       ].join("\n")
     : ok
       ? style.green("Nothing is damaged.")
@@ -193,11 +198,11 @@ async function salvageInto(call: Call, text: string): Promise<number> {
   const as = parseConversationId(call.flags.text("as") ?? systemIdsAndTime.newId());
   const saved = await rescue.copy(parseSpaceId(call.space), id, as);
   const value = { conversation: as, from: id, ...saved };
-  await answer(
-    call,
-    value,
-    () =>
-      `Copied entries 1 to ${saved.reachableSeq} of ${safeLine(id)} to ${safeLine(as)}; ${saved.leftBytes} bytes from byte ${saved.position} on could not be read and stay where they are`,
+  await answer(call, value, () =>
+    [
+      `Copied entries 1 to ${saved.reachableSeq} of ${safeLine(id)} to ${safeLine(as)}; ${saved.leftBytes} bytes after byte ${saved.position} cannot be read and stay in the damaged file`,
+      ...salvagedText(saved),
+    ].join("\n"),
   );
   return STATUS.ok;
 }

@@ -4,6 +4,7 @@ import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/co
 import type { Conversation } from "#conversation/conversation";
 import { copyLines, copyToFile } from "#edges/cli/bundles/export-file";
 import { exportForPeople, isPeopleFormat } from "#edges/cli/bundles/export-people";
+import { soundOrRescued } from "#edges/cli/bundles/export-rescued";
 import { tellReview } from "#edges/cli/bundles/tell-review";
 import type { RedactionHit } from "#transfer/redact/redact-entry";
 import { Redactor } from "#transfer/redact/redactor";
@@ -49,7 +50,8 @@ ${REMOTE_ABOUT}
                      device is written into as it stands
   --force            replaces FILE if there is one
   --salvage          writes a log whose links do not hold, too: what is not proven is said, and
-                     marked in the file, whose links are made anew`,
+                     marked in the file, whose links are made anew. Of a damaged jsonl file what
+                     can be read, as \`doctor --salvage\` copies it`,
   examples: [
     "holdfast export ID -o chat.jsonl",
     "holdfast export ID --with-forks -o family.jsonl",
@@ -137,7 +139,11 @@ ${REMOTE_ABOUT}
 async function conversationsOf(call: Call): Promise<readonly Conversation[]> {
   const holdfast = await call.open({ readOnly: true });
   const named: Conversation[] = [];
-  for (const id of call.args) named.push(await findConversation(holdfast, id));
+  const salvage = call.flags.has("salvage");
+  for (const id of call.args) {
+    const found = await findConversation(holdfast, id);
+    named.push(salvage ? await soundOrRescued(call, found) : found);
+  }
   const conversations = await exportOrder(holdfast, named, call.flags.has("with-forks"));
   checkCount(conversations.length);
   return conversations;

@@ -3,7 +3,7 @@ import { decodeEntry, entryLine } from "#log/codec";
 import { membersOf } from "#log/json/json-text";
 import type { StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
-import { parseSpaceId } from "#log/ids";
+import { readDamaged } from "#conversation/read-log";
 import { findConversation } from "#edges/cli/address";
 import { type Call, type Command, remark } from "#edges/cli/command";
 import { counted } from "#edges/cli/terminal/count";
@@ -64,11 +64,26 @@ counted from 1.
   },
 };
 
-/** What stands before the damage is shown; the error that follows says where the rest is. */
+/** What can be read before and after the damage; the error that follows says where it is. */
 async function printReadable(call: Call, conversation: Conversation, after: number): Promise<void> {
-  const { logRescue } = await import("#open");
-  const entries = await logRescue(call.store)?.readable(parseSpaceId(call.space), conversation.id);
-  for (const entry of entries ?? []) if (entry.seq > after) await print(call, entry, false);
+  const lost = async (fromSeq: number, toSeq: number): Promise<void> => {
+    const which = fromSeq === toSeq ? `entry ${fromSeq}` : `entries ${fromSeq} to ${toSeq}`;
+    const text = `${which} cannot be read: damaged`;
+    if (call.json) await remark(call, text);
+    else await call.io.out.write(`${call.io.out.style.red(text)}\n`);
+  };
+  for await (const part of readDamaged(conversation.space, conversation.id, after)) {
+    if (!("id" in part)) {
+      if (part.toSeq !== null && part.toSeq >= part.fromSeq) await lost(part.fromSeq, part.toSeq);
+      continue;
+    }
+    try {
+      await print(call, part, false);
+    } catch (error) {
+      if (!isLogError(error, "damaged")) throw error;
+      await lost(part.seq, part.seq);
+    }
+  }
 }
 
 async function printInherited(call: Call, conversation: Conversation): Promise<void> {

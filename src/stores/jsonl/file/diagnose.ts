@@ -29,6 +29,24 @@ export async function firstBadLine(file: DiskFile, from: number, to: number): Pr
  * where a later batch may have reached the disk and an earlier one not.
  */
 export async function wasSynced(file: DiskFile, position: number, size: number): Promise<boolean> {
+  for await (const { commit } of wholeBatches(file, position, size))
+    if (commit.synced > position) return true;
+  return false;
+}
+
+/** Where a batch is, and how its commit describes it. */
+export interface BatchPosition {
+  readonly start: number;
+  readonly end: number;
+  readonly commit: CommitRecord;
+}
+
+/** The batches from a byte on that match their own sums, whatever lies between them. */
+export async function* wholeBatches(
+  file: DiskFile,
+  position: number,
+  size: number,
+): AsyncGenerator<BatchPosition> {
   let at = position;
   while (at < size) {
     const bytes = await file.read(at, Math.min(CHUNK_BYTES + COMMIT_BYTES_MAX, size - at));
@@ -41,13 +59,12 @@ export async function wasSynced(file: DiskFile, position: number, size: number):
       const lf = chunk.indexOf(10, hit + 1);
       if (lf === -1) break;
       const line = chunk.subarray(hit + 1, lf);
-      const commit = parseCommit(line);
-      if (commit !== null && commit.synced > position && (await isWhole(file, at + hit + 1, line, commit)))
-        return true;
+      const [commit, commitAt] = [parseCommit(line), at + hit + 1];
+      if (commit !== null && (await isWhole(file, commitAt, line, commit)))
+        yield { start: commitAt - commit.bytes, end: at + lf + 1, commit };
     }
     at += CHUNK_BYTES;
   }
-  return false;
 }
 
 /** Whether a commit line and the entry lines before it are what its sum says, whatever else the file holds. */

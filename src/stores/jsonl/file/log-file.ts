@@ -7,6 +7,7 @@ import { type LogLocation, logPath } from "#stores/jsonl/log-location";
 import { wasSynced } from "./diagnose.ts";
 import { type CommitGiven, encodeBatch } from "./framing.ts";
 import { type Cursor, FILE_START, type ScannedBatch, scanBatches, type Stop } from "./scan-batches.ts";
+import { scanRest, type Stretch } from "./scan-rest.ts";
 import { setAside } from "./set-aside.ts";
 
 const SCANS_MAX = 3; // damage must be seen the same twice: a repair by another process may run under a reader
@@ -16,8 +17,14 @@ const UNSYNCED_BYTES_MAX = 1_048_576; // bounds what a power cut can take of rel
 export interface LogReader {
   /** A whole batch, each once and in order. Throwing a LogError says that it makes no sense in this log. */
   add(batch: ScannedBatch): void;
-  /** The file cannot be read on from here; nothing more will come. */
-  damaged(position: number, reason: string): void;
+  /** The file cannot be read on from here; of what follows only these batches are whole. */
+  damaged(damage: FileDamage): void;
+}
+
+export interface FileDamage {
+  readonly position: number;
+  readonly reason: string;
+  readonly rest: readonly Stretch[];
 }
 
 export interface Written {
@@ -36,6 +43,8 @@ export class LogFile {
   /** Where the bytes end that were read and not written here: somebody else may not have synced them. */
   #foreign: number = 0;
   #seenSize: number = 0;
+  /** A batch that makes no sense in this log: nothing after it is handed over. */
+  #misfit: Stop | null = null;
   #damaged: boolean = false;
   /** Scans and writes, one after the other: both move the cursor. */
   #queue: Promise<unknown> = Promise.resolve();
@@ -88,13 +97,17 @@ export class LogFile {
       if (identity !== this.identity || size < this.end) return false;
       this.#seenSize = size;
       const stop = await scanBatches(file, size, this.#cursor, (batch) => this.#add(batch));
-      if (stop === null || this.#damaged) return true;
+      if (this.#misfit !== null) {
+        await this.#giveUp(file, this.#misfit);
+        return true;
+      }
+      if (stop === null) return true;
       // The first batch was on the disk before the file had a name, so it cannot be unfinished.
       if (stop.start > 0 && !(await wasSynced(file, stop.start, size))) return true;
       if (before?.position === stop.position) {
         // An erase writes zeros over the file it has replaced: that is not damage.
         if ((await disk.stat(logPath(this.#location)))?.identity !== this.identity) return false;
-        this.#giveUp(stop.position, stop.reason);
+        await this.#giveUp(file, stop);
         return true;
       }
       before = stop;
@@ -103,13 +116,13 @@ export class LogFile {
   }
 
   #add(batch: ScannedBatch): void {
-    if (this.#damaged) return;
+    if (this.#misfit !== null) return;
     const { commit, start, end } = batch;
     try {
       this.#reader.add(batch);
     } catch (error) {
       if (!isLogError(error)) throw error;
-      this.#giveUp(start, error.message);
+      this.#misfit = { start, position: start, reason: error.message };
       return;
     }
     // A file gets its name only when its first batch is on the disk.
@@ -118,9 +131,11 @@ export class LogFile {
     this.#cursor = { at: end, sum: commit.sum, seq: commit.to };
   }
 
-  #giveUp(position: number, reason: string): void {
+  async #giveUp(file: DiskFile, { position, reason }: Stop): Promise<void> {
     this.#damaged = true;
-    this.#reader.damaged(position, reason);
+    const { at, seq } = this.#cursor;
+    const from = { position: this.#misfit === null ? at : at + 1, seq };
+    this.#reader.damaged({ position, reason, rest: await scanRest(file, this.#seenSize, from) });
   }
 
   /** Adds one batch: when it fails, nothing of it is there, now or after a restart. */

@@ -22,7 +22,7 @@ export interface Cursor {
 
 export const FILE_START: Cursor = { at: 0, sum: "", seq: 0 };
 
-interface ScannedEntry extends Envelope {
+export interface ScannedEntry extends Envelope {
   readonly at: number;
   readonly bytes: number;
   /** Parsed for the types whose place or meaning lies in their payload; empty for all others. */
