@@ -79,6 +79,8 @@ export interface Dialect {
   toolName(meta: Fields): string | null;
   /** The calls as which it shows that it has put a summary in the place of its history. */
   readonly compactionTools: readonly string[];
+  /** The ids of calls as which it shows that it has reviewed another one: no tool runs. */
+  readonly reviewCalls: RegExp | null;
   /** Loading a session destroys its record unless this long has passed since it was begun, loaded or used. */
   readonly reloadAfterMs: number;
   /** It answers a load in the middle of the history it tells, and does not say when that is over. */
@@ -101,6 +103,7 @@ export const PLAIN_DIALECT: Dialect = {
   failureIn: () => ({}),
   toolName: () => null,
   compactionTools: [],
+  reviewCalls: null,
   reloadAfterMs: 0,
   replaysLate: false,
   nestingVariables: [],

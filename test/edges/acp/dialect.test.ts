@@ -9,6 +9,7 @@ import { parseConversationId } from "#log/ids";
 import { classifyEnd } from "#turn/rules/classify";
 import { NO_PRIOR_CONTEXT } from "#sending/rules/prior-context";
 import type { PromptEvent, SessionSettings, UpstreamSession } from "#sending/upstream";
+import { CODEX } from "#vendors/codex/codex";
 import { UNKNOWN_VENDOR, VENDORS } from "#vendors/known-vendors";
 import { type Dialect, PLAIN_DIALECT } from "#vendors/vendor";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -175,6 +176,26 @@ test("tools and compactions go by the names the vendor knows", async () => {
     "condense",
     "condense",
     "compacted",
+    "end",
+  ]);
+});
+
+test("a review of another call is no call of its own", async () => {
+  const agent = agentWith(CODEX.dialect);
+  const rawInput = { action: { type: "command", command: "rm -r build" } };
+  const review = { toolCallId: "guardian_assessment:1", title: "Guardian Review", rawInput };
+  const events = await saidDuring(
+    await agent.open(settings()),
+    told({ sessionUpdate: "tool_call", toolCallId: "c1", title: "rm -r build", kind: "execute" }),
+    told({ sessionUpdate: "tool_call", ...review, kind: "think", status: "in_progress" }),
+    told({ sessionUpdate: "tool_call_update", toolCallId: review.toolCallId, status: "completed" }),
+    told({ sessionUpdate: "tool_call_update", toolCallId: "c1", status: "failed" }),
+  );
+  expect(events.map((event) => (event.type === "tool" ? [event.call, event.state] : event.type))).toEqual([
+    ["c1", "started"],
+    "other",
+    "other",
+    ["c1", "failed"],
     "end",
   ]);
 });

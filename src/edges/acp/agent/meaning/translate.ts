@@ -42,7 +42,7 @@ export class Translator {
         return { type: "forward_only" };
       case "tool_call":
       case "tool_call_update":
-        return this.#tool(callOf(update["toolCallId"] ?? null), update);
+        return this.#call(callOf(update["toolCallId"] ?? null), update);
       case "plan":
         return { type: "plan", data: bounded(update) };
       default:
@@ -62,6 +62,11 @@ export class Translator {
       ...(hasId ? { message } : {}),
       ...(hasId && this.#dialect.remarkId?.test(message) === true ? { adapterText: true } : {}),
     };
+  }
+
+  #call(call: string, update: Fields): TurnEvent {
+    if (this.#dialect.reviewCalls?.test(call) === true) return { type: "other", data: bounded(update) };
+    return this.#tool(call, update);
   }
 
   #tool(call: string, update: Fields): ToolEvent {
