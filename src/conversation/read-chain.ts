@@ -1,8 +1,8 @@
-import type { EntryType } from "#log/entry";
+import type { Entry, EntryType } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { CHAIN_TYPES, ChainReader, type Link } from "#log/projections/chain";
 import type { SpaceStore } from "#store/facets";
-import { eachEntry, inheritedLogs } from "./read-log.ts";
+import { eachEntry, inheritedBranch } from "./read-log.ts";
 
 /** Every upstream id a conversation has held, and those of its sources, with the messages they carried. */
 export async function readChain(
@@ -10,7 +10,7 @@ export async function readChain(
   conversation: ConversationId,
   chain: ChainReader = new ChainReader(),
 ): Promise<ChainReader> {
-  return readInto(chain, space, conversation, CHAIN_TYPES);
+  return readLineage(space, conversation, CHAIN_TYPES, chain);
 }
 
 /** The same links without what they carried: of a long log, a few entries are read. */
@@ -18,17 +18,18 @@ export async function readLinks(
   space: SpaceStore,
   conversation: ConversationId,
 ): Promise<readonly Omit<Link, "carried">[]> {
-  return (await readInto(new ChainReader(false), space, conversation, ["upstream_link"])).links();
+  return (await readLineage(space, conversation, ["upstream_link"], new ChainReader(false))).links();
 }
 
-async function readInto(
-  chain: ChainReader,
+/** Takes the entries of a conversation and, before them, those its branch has of the logs it was forked from. */
+export async function readLineage<R extends { add(entry: Entry, inherited: boolean): void }>(
   space: SpaceStore,
   conversation: ConversationId,
   types: readonly EntryType[],
-): Promise<ChainReader> {
-  for (const { source, upTo } of await inheritedLogs(space, conversation))
-    await eachEntry(space, source, { types, upTo, onEntry: (entry) => chain.add(entry, true) });
-  await eachEntry(space, conversation, { types, onEntry: (entry) => chain.add(entry, false) });
-  return chain;
+  reader: R,
+): Promise<R> {
+  for (const { source, upTo } of await inheritedBranch(space, conversation))
+    await eachEntry(space, source, { types, upTo, onEntry: (entry) => reader.add(entry, true) });
+  await eachEntry(space, conversation, { types, onEntry: (entry) => reader.add(entry, false) });
+  return reader;
 }

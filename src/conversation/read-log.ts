@@ -3,6 +3,7 @@ import type { Entry, EntryType, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
+import type { HeadView } from "#store/requests";
 
 export const SCAN_ENTRIES = 512; // of all at once: decoded within a few milliseconds
 const DIRECT_ENTRIES = 2_048; // what is longer than this is read from another thread, where the store has one
@@ -172,19 +173,39 @@ export async function inheritedLogs(
   let { origin } = await space.head(conversation);
   while (origin !== null) {
     const { source, head: upTo } = origin;
-    try {
-      origin = (await space.head(source)).origin;
-    } catch (error) {
-      // An erased source has no records left to show; what the fork stands on is read by path.
-      if (!isLogError(error, "conversation_not_found")) throw error;
-      break;
-    }
+    const above: HeadView | null = await space.head(source).catch(ifErased);
+    if (above === null) break;
+    origin = above.origin;
     logs.push({ source, upTo });
   }
   return logs.toReversed();
 }
 
-/** The entries of those logs. */
+/** The same as far as the fork's own branch goes: entries that a source wrote after the node it was forked at are not of it. */
+export async function inheritedBranch(
+  space: SpaceStore,
+  conversation: ConversationId,
+): Promise<readonly { readonly source: ConversationId; readonly upTo: number }[]> {
+  const logs: { source: ConversationId; upTo: number }[] = [];
+  let { origin } = await space.head(conversation);
+  while (origin !== null) {
+    const { source, conversation: holder, entry } = origin;
+    const above: HeadView | null = await space.head(source).catch(ifErased);
+    if (above === null) break;
+    // A fork at a node that its source has inherited saw nothing of that source itself.
+    if (holder === source) logs.push({ source, upTo: (await space.entry(source, entry)).seq });
+    origin = holder === source ? above.origin : above.origin && { ...origin, source: above.origin.source };
+  }
+  return logs.toReversed();
+}
+
+/** An erased source has no records left to show; what the fork stands on is read by path. */
+function ifErased(error: unknown): null {
+  if (!isLogError(error, "conversation_not_found")) throw error;
+  return null;
+}
+
+/** The entries of the logs above a fork, as far as it sees them. */
 export async function readInherited(
   space: SpaceStore,
   conversation: ConversationId,

@@ -1,11 +1,16 @@
-import { decodeEntry } from "#log/codec";
-import type { EntryOf } from "#log/entry";
 import { type ErrorCode, isLogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
-import { type LineagePlace, resumableIds, type SignedIn, speaksForAccount } from "#log/projections/signed-in";
+import {
+  ACCOUNT_TYPES,
+  AccountReader,
+  isTheirs,
+  resumableIds,
+  type SignedIn,
+} from "#log/projections/signed-in";
 import type { SpaceStore } from "#store/facets";
 import type { Listed } from "#store/requests";
 import type { Conversation } from "./conversation.ts";
+import { readLineage, readLinks } from "./read-chain.ts";
 
 export interface SignOutRequest extends SignedIn {
   /** The next account may be told what was said under this one. */
@@ -39,8 +44,9 @@ interface SpaceConversations {
  * One of the two acts that let go of what was before; the other is `Conversation.newChat`. Limits, crashes, expiry, logins
  * and model switches are none of them.
  *
- * Makes every upstream id of an account unresumable, in every conversation of the space, and begins the context anew
- * where the account spoke last. One that is damaged, or busy with a turn, does not keep the others from it.
+ * Makes every upstream id of an account unresumable, in every conversation of the space, and empties each context that
+ * holds anything said under the account, whoever spoke last: what others said since may repeat it. A conversation that is
+ * damaged, or busy with a turn, does not keep the others from it.
  */
 export async function signOut(
   holdfast: SpaceConversations,
@@ -87,58 +93,11 @@ async function resetContext(
   request: SignOutRequest,
 ): Promise<boolean> {
   if (request.keepContext === true) return false;
-  const link = await latestLink(holdfast.space, id);
-  if (link === null) return false;
-  const { settings } = await holdfast.space.window({ conversation: id, limit: 0, settings: ["reset"] });
-  const found = settings.get("reset");
-  const forksUp = found === undefined ? -1 : link.lineage.indexOf(found.place.conversation);
-  // One above the link's own log is older than anything there.
-  const reset =
-    found === undefined ? null : { forksUp: forksUp === -1 ? link.lineage.length : forksUp, seq: found.seq };
-  if (!speaksForAccount(link, reset, request)) return false;
+  const { space } = holdfast;
+  if (!(await readLinks(space, id)).some((link) => isTheirs(link, request))) return false;
+  const { settings } = await space.window({ conversation: id, limit: 0, settings: ["reset"] });
+  const reader = new AccountReader(request, settings.get("reset")?.id ?? null);
+  if (!(await readLineage(space, id, ACCOUNT_TYPES, reader)).found) return false;
   await (await holdfast.conversation(id)).append({ type: "reset", reason: "sign_out" });
   return true;
-}
-
-interface FoundLink extends LineagePlace {
-  readonly entry: EntryOf<"upstream_link">;
-  /** The logs from the conversation's own up to the one that holds the link. */
-  readonly lineage: readonly ConversationId[];
-}
-
-/** The link a conversation was made last, its own or one it inherited: a fork's context is its source's, too. */
-async function latestLink(space: SpaceStore, conversation: ConversationId): Promise<FoundLink | null> {
-  const lineage: ConversationId[] = [];
-  let at: { readonly id: ConversationId; readonly before?: number } | null = { id: conversation };
-  while (at !== null) {
-    lineage.push(at.id);
-    const [stored] = await space.read({
-      conversation: at.id,
-      types: ["upstream_link"],
-      newestFirst: true,
-      ...(at.before === undefined ? {} : { after: at.before }),
-      limit: 1,
-    });
-    const entry = stored === undefined ? null : decodeEntry(stored);
-    if (entry?.type === "upstream_link")
-      return { entry, seq: entry.seq, forksUp: lineage.length - 1, lineage };
-    at = await sourceOf(space, at.id);
-  }
-  return null;
-}
-
-async function sourceOf(
-  space: SpaceStore,
-  id: ConversationId,
-): Promise<{ readonly id: ConversationId; readonly before: number } | null> {
-  const { origin } = await space.head(id);
-  if (origin === null) return null;
-  try {
-    await space.head(origin.source);
-    return { id: origin.source, before: origin.head + 1 };
-  } catch (error) {
-    // The links of an erased source went with it.
-    if (isLogError(error, "conversation_not_found")) return null;
-    throw error;
-  }
 }

@@ -87,6 +87,14 @@ export function noticeText(event: HostEvent, input: NoticeInput): NoticeText | n
 /** A fork is another conversation over the same files. */
 export const FORKED_TEXT: NoticeText = info("This is a fork", `Its source goes on as it is. ${NOT_UNDONE}`);
 
+/** The next prompt starts with an empty context. */
+export function resetText(agent: string, reason: string): NoticeText {
+  return info(
+    `${agent} starts empty`,
+    `Your next message is sent without what was said before, because ${reasonWords(reason)}. The history keeps every message.`,
+  );
+}
+
 /** The agent says that it waits before it tries again by itself. */
 export function waitingText(agent: string, { text, delayMs }: { text: string; delayMs: number }): NoticeText {
   return info(`${agent} tries again in ${Math.ceil(delayMs / 1_000)} s`, text);

@@ -195,6 +195,30 @@ test("scenario 10: killed between the acceptance and the first word, the prompt 
   expect((await rig.of("turn_end")).map((end) => end.outcome)).toEqual(["interrupted", "completed"]);
 });
 
+test("a fork lists the sessions its own branch was carried by, and none that its source began after it", async () => {
+  const rig = await aRig();
+  await rig.say("remember a=1");
+  rig.script({ kind: "expire", phase: "start" });
+  await rig.say("remember b=2");
+  const source = await rig.holdfast.conversation("c");
+  const first = (await source.branch()).find(
+    (entry) => entry.type === "message" && entry.message.role === "assistant",
+  );
+  const at = first?.id ?? "";
+  const fork = await source.fork({ id: "early", at });
+  const late = await source.fork({ id: "late" });
+  const twig = await late.fork({ id: "twig", at });
+  rig.script({ kind: "expire", phase: "start" });
+  await rig.say("remember c=3");
+  const reasons = async ({ id }: { readonly id: string }): Promise<readonly string[]> => rig.chain(id);
+  expect(await reasons(source)).toEqual(["first", "expired", "expired"]);
+  expect(await reasons(late)).toEqual(["first", "expired"]);
+  expect(await reasons(fork)).toEqual(["first"]);
+  expect(await reasons(twig)).toEqual(["first"]);
+  const [held] = await fork.chain();
+  expect(held?.carried?.toSeq).toBe(first?.seq);
+});
+
 test("a link outlives a thousand facts: the same id is used after 200 turns", async () => {
   const rig = await aRig();
   const { upstream } = await rig.send("remember color=blue");

@@ -27,23 +27,63 @@ test("after a sign-out the account's ids are not resumed, and nothing said under
   expect(next.upstream).not.toBe(upstream);
 });
 
+test.each(["work", "home"])(
+  "after a switch of accounts and back, nothing said under %s reaches a model once it is signed out",
+  async (account) => {
+    const rig = await aRig({
+      agents: [
+        { agent: "claude", account: "work" },
+        { agent: "claude", account: "home" },
+      ],
+    });
+    await rig.send("remember color=blue", { account: "work" });
+    await rig.send("remember pet=cat", { account: "home" });
+    await rig.send("hello", { account: "work" });
+    expect(await rig.holdfast.signOut(account)).toMatchObject({ reset: ["c"] });
+    for (const other of ["work", "home"])
+      for (const fact of ["color", "pet"])
+        expect((await rig.send(`recall ${fact}`, { account: other })).text).toBe(`I do not know ${fact}`);
+    const told = rig.transcripts().slice(2).join();
+    expect(told).not.toMatch(/color=blue|pet=cat/);
+  },
+);
+
+test("an account under which nothing was said since the last new chat takes no context away", async () => {
+  const rig = await aRig({
+    agents: [
+      { agent: "claude", account: "work" },
+      { agent: "claude", account: "home" },
+    ],
+  });
+  await rig.send("remember color=blue", { account: "work" });
+  await (await rig.holdfast.conversation("c")).newChat();
+  await rig.send("remember pet=cat", { account: "home" });
+  expect(await rig.holdfast.signOut("work")).toEqual({ ended: 1, reset: [], failed: [] });
+  expect((await rig.send("recall pet", { account: "home" })).text).toBe("cat");
+});
+
 describe("over a log of its own", () => {
   const open = (): Holdfast => new Holdfast(inMemoryStore(), "default");
   const texts = async (holdfast: Holdfast, id: string): Promise<number> =>
     (await (await holdfast.conversation(id)).context()).messages.length;
 
-  test("only a conversation whose latest link is the account's starts afresh; its ids are ended everywhere", async () => {
+  test("a conversation that holds anything said under the account starts afresh; its ids are ended everywhere", async () => {
     await using holdfast = open();
     await holdfast.create({ id: "theirs", entries: [link("s1", "work"), say("hello")] });
     await holdfast.create({
       id: "moved-on",
       entries: [link("s2", "work"), say("a"), link("s3", "home"), say("b")],
     });
+    await holdfast.create({ id: "unused", entries: [say("c"), link("s4", "work"), link("s5", "home")] });
     await holdfast.create({ id: "none", entries: [say("c")] });
-    expect(await holdfast.signOut({ account: "work" })).toEqual({ ended: 2, reset: ["theirs"], failed: [] });
-    expect(await Promise.all(["theirs", "moved-on", "none"].map((id) => texts(holdfast, id)))).toEqual([
-      0, 2, 1,
-    ]);
+    const done = await holdfast.signOut({ account: "work" });
+    expect({ ...done, reset: done.reset.toSorted() }).toEqual({
+      ended: 3,
+      reset: ["moved-on", "theirs"],
+      failed: [],
+    });
+    const ids = ["theirs", "moved-on", "unused", "none"];
+    expect(await Promise.all(ids.map((id) => texts(holdfast, id)))).toEqual([0, 0, 1, 1]);
     expect(await holdfast.signOut({ account: "work" })).toEqual(NOTHING);
   });
 
@@ -52,7 +92,7 @@ describe("over a log of its own", () => {
     await holdfast.create({ id: "a", entries: [link("s1", "work", "codex"), say("a")] });
     await holdfast.create({
       id: "b",
-      entries: [{ type: "upstream_link", upstream: "s2", agent: "claude", reason: "first" }],
+      entries: [{ type: "upstream_link", upstream: "s2", agent: "claude", reason: "first" }, say("b")],
     });
     expect(await holdfast.signOut({ agent: "codex", account: null })).toEqual(NOTHING);
     expect(await holdfast.signOut({ agent: "codex" })).toMatchObject({ ended: 1, reset: ["a"] });
@@ -72,9 +112,19 @@ describe("over a log of its own", () => {
     const anew = await holdfast.create({ id: "anew", entries: [{ type: "reset" }, say("before")] });
     await (await anew.fork({ id: "spoken" })).append([link("s3", "work"), say("under the account")]);
     const { reset } = await holdfast.signOut("work");
-    expect(reset.toSorted()).toEqual(["fork", "fork-of-fork", "spoken"]);
+    expect(reset.toSorted()).toEqual(["fork", "fork-of-fork", "source", "spoken"]);
     expect(await texts(holdfast, "fork-of-fork")).toBe(0);
     expect(await holdfast.signOut("work")).toEqual(NOTHING);
+  });
+
+  test("words that were adopted with a session of the account are its words", async () => {
+    await using holdfast = open();
+    const entries = [
+      { ...say("found"), id: "e1" },
+      { ...link("s1", "work"), node: "e1" },
+    ] as EntryBody[];
+    await holdfast.create({ id: "adopted", entries });
+    expect(await holdfast.signOut("work")).toMatchObject({ ended: 1, reset: ["adopted"] });
   });
 
   test("one that is busy is reported, its ids are ended all the same, and the others are done", async () => {

@@ -1,4 +1,6 @@
-import type { Entry, EntryOf } from "#log/entry";
+import type { Entry, EntryType } from "#log/entry";
+import type { EntryId } from "#log/ids";
+import { CHAIN_TYPES, ChainReader } from "./chain.ts";
 import { linkRecords } from "./link-records.ts";
 
 /** Whose sessions are meant: what is left out may be anything; an account of null is one nobody named. */
@@ -7,7 +9,8 @@ export interface SignedIn {
   readonly account?: string | null;
 }
 
-function isTheirs(
+/** Whether a session is one of those that are meant. */
+export function isTheirs(
   link: { readonly agent: string; readonly account?: string | null },
   who: SignedIn,
 ): boolean {
@@ -21,22 +24,40 @@ export function resumableIds(facts: Iterable<Entry>, who: SignedIn): readonly st
   return theirs.map(({ upstream }) => upstream);
 }
 
-/** Where something stands in the line of a fork's logs: how many forks up, and where in that log. */
-export interface LineagePlace {
-  readonly forksUp: number;
-  readonly seq: number;
-}
+/** The entries that tell under which account something was said. */
+export const ACCOUNT_TYPES: readonly EntryType[] = [...CHAIN_TYPES, "reset"];
 
-/**
- * Whether the context holds what was said under the account: its link is the latest, and no reset on the path came
- * after it. What a fork says comes after all it inherited.
- */
-export function speaksForAccount(
-  link: LineagePlace & { readonly entry: EntryOf<"upstream_link"> },
-  reset: LineagePlace | null,
-  who: SignedIn,
-): boolean {
-  if (!isTheirs(link.entry, who)) return false;
-  if (reset === null || reset.forksUp > link.forksUp) return true;
-  return reset.forksUp === link.forksUp && reset.seq < link.seq;
+/** Finds what was said under an account since a reset; of a fork, what it inherited comes first. */
+export class AccountReader {
+  readonly #who: SignedIn;
+  readonly #reset: EntryId | null;
+  readonly #chain = new ChainReader();
+  readonly #said = new Set<EntryId>();
+  /** A session of theirs holds a node since the reset that it did not carry: it was adopted, or forked. */
+  #holds: boolean = false;
+
+  /** `reset`: the last one on the path; null where there is none. */
+  constructor(who: SignedIn, reset: EntryId | null) {
+    this.#who = who;
+    this.#reset = reset;
+  }
+
+  add(entry: Entry, inherited: boolean): void {
+    this.#chain.add(entry, inherited);
+    if (entry.type === "message") this.#said.add(entry.id);
+    else if (entry.id === this.#reset) {
+      this.#said.clear();
+      this.#holds = false;
+    } else if (entry.type === "upstream_link" && entry.node !== undefined && isTheirs(entry, this.#who))
+      this.#holds ||= this.#said.has(entry.node);
+  }
+
+  /** Whether any of what a model may still be told was said under the account. */
+  get found(): boolean {
+    if (this.#holds) return true;
+    const carriers = [...this.#chain.carriers()];
+    return carriers.some(
+      ([id, links]) => this.#said.has(id) && links.some((link) => isTheirs(link, this.#who)),
+    );
+  }
 }

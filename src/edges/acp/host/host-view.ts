@@ -8,7 +8,7 @@ import { readableAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
 import type { BridgeParts } from "./bridge-parts.ts";
 import { EventUpdates } from "./event-updates.ts";
-import { type Notice, noticeOf, waitingNotice } from "./notice-meta.ts";
+import { type Notice, noticeOf, resetNotice, waitingNotice } from "./notice-meta.ts";
 import {
   ALLOW,
   hideQuestion,
@@ -60,6 +60,15 @@ export class HostView {
     this.#parts = parts;
     this.#conversation = conversation;
     this.#events = this.#newEvents();
+  }
+
+  get id(): ConversationId {
+    return this.#conversation.id;
+  }
+
+  /** Somebody else emptied the context. */
+  tellReset(reason: string): void {
+    this.tell(resetNotice(reason, this.#conversation.upstream.agent), "message");
   }
 
   #newEvents(): EventUpdates {

@@ -1,6 +1,6 @@
 import type { HostEvent } from "#turn/host";
 import type { Json } from "#log/json/json-text";
-import { FORKED_TEXT, type NoticeText, noticeText, waitingText } from "#transfer/notices";
+import { FORKED_TEXT, type NoticeText, noticeText, resetText, waitingText } from "#transfer/notices";
 import { NOT_UNDONE } from "#transfer/words";
 
 /** Something a host and its person are told besides what the agent says. */
@@ -29,6 +29,11 @@ export function noticeOf(event: HostEvent, { agent, others }: About): Notice | n
 /** A fork is another conversation over the same files. */
 export function forkedNotice(source: string): Notice {
   return { ...FORKED_TEXT, meta: { event: "forked", source, notUndone: NOT_UNDONE } };
+}
+
+/** The agent starts with an empty context. */
+export function resetNotice(reason: string, agent: string): Notice {
+  return { ...resetText(agent, reason), meta: { event: "reset", agent, reason } };
 }
 
 /** The agent says that it waits before it tries again by itself. */

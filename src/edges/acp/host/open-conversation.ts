@@ -242,7 +242,7 @@ export class OpenConversation implements ViewedConversation {
 
   /** From this entry on the host is shown what others do in the conversation. */
   showOthersAfter(seq: number): void {
-    this.#others ??= new OtherTurns(this.#parts, this.id, () => this.#followSettings());
+    this.#others ??= new OtherTurns(this.#parts, this.view, () => this.#followSettings());
     this.#others.showAfter(seq);
   }
 

@@ -8,22 +8,27 @@ import { counted } from "#edges/cli/terminal/count";
 
 export const signOutCommand: Command = {
   name: "sign-out",
-  summary: "Ends the sessions of an account, and lets what was said under it reach no other",
+  summary: "Stop resuming an account's sessions and clear their context",
   usage: [
     "--agent AGENT [--account ACCOUNT] [--keep-context]",
     "--account ACCOUNT [--keep-context]",
     "--all [--keep-context]",
   ],
-  about: `In every conversation of the space the sessions of the agent and account are not resumed any
-more, and where theirs was the latest, the context starts afresh. History and chain stay. A
-conversation that is damaged or busy is reported and the others are done; run it again for
-the rest. Exit code 6 when one was damaged, 5 when one was busy. It does not log an agent out
-by itself: do that in the agent. Files and external effects are not undone.
+  about: `Holdfast stops resuming the sessions of the agent or account in every conversation of the
+space. A conversation whose context holds anything said under the account starts empty with
+its next message, also when another account spoke last: what was said since may repeat it.
+Anything said since the last new chat counts. The history stays. Holdfast can't take back
+what it already sent to another account. An open editor is notified.
 
-  --agent AGENT      the sessions of this agent, whatever the account
+Holdfast reports each conversation that is damaged or busy and continues with the others; run
+the command again for the rest. Exit code 6: one was damaged; 5: one was busy. The command
+does not log you out of the agent: do that in the agent. Files and external effects are not
+undone.
+
+  --agent AGENT      the sessions of this agent, under any account
   --account ACCOUNT  the sessions of this account, as \`holdfast acp --account\` named it
-  --all              those of every agent and account
-  --keep-context     the next account may be told what was said`,
+  --all              the sessions of every agent and account
+  --keep-context     keep the context: the next account is sent what was said`,
   examples: [
     "holdfast sign-out --agent claude",
     "holdfast sign-out --account work --keep-context",
@@ -62,7 +67,7 @@ function report({ ended, reset, failed }: SignedOut, style: Style): string {
     ({ conversation, message }) =>
       `${style.yellow("not done")}  ${safeLine(conversation)}: ${safeLine(message)}`,
   );
-  const done = `${counted(ended, "session")} ended; ${counted(reset.length, "conversation")} will start afresh`;
+  const done = `${counted(ended, "session")} ended; ${counted(reset.length, "conversation")} will start empty`;
   return [...left, done, ...(left.length > 0 ? ["Run it again for the rest."] : [])].join("\n");
 }
 

@@ -8,6 +8,13 @@ import { ShownTurns } from "./shown-turns.ts";
 
 const GAP_ENTRIES_MAX = 1_000;
 
+/** Where a host is shown what others do. */
+interface View {
+  readonly id: ConversationId;
+  /** The agent starts empty from here on. */
+  tellReset(reason: string): void;
+}
+
 /**
  * Shows a host what other processes do in a conversation it has open: another window is at work in it, or a program. It
  * stops while a turn of this host runs, since nobody else can write one then, and so its own turns are not shown twice.
@@ -15,6 +22,7 @@ const GAP_ENTRIES_MAX = 1_000;
 export class OtherTurns {
   readonly #parts: BridgeParts;
   readonly #id: ConversationId;
+  readonly #view: View;
   readonly #onSettings: () => void;
   readonly #turns: ShownTurns;
   #following: AbortController | null = null;
@@ -25,9 +33,10 @@ export class OtherTurns {
   #sending: PromiseWithResolvers<void> | null = null;
 
   /** `onSettings` is called when the log has other settings than before, whoever wrote them. */
-  constructor(parts: BridgeParts, id: ConversationId, onSettings: () => void) {
+  constructor(parts: BridgeParts, view: View, onSettings: () => void) {
     this.#parts = parts;
-    this.#id = id;
+    this.#id = view.id;
+    this.#view = view;
     this.#onSettings = onSettings;
     const [agent] = parts.upstreams;
     this.#turns = new ShownTurns((call) => agent.describeCall(call, null));
@@ -72,10 +81,15 @@ export class OtherTurns {
     const { space } = this.#parts.holdfast;
     const { headSeq: seq } = await space.head(this.#id);
     if (this.#following !== null || this.#closed) return;
-    const looked = { conversation: this.#id, after: this.#seq, limit: 1, types: ["config_change"] } as const;
+    const types = ["config_change", "reset"] as const;
+    const looked = { conversation: this.#id, after: this.#seq, limit: GAP_ENTRIES_MAX, types };
     this.showAfter(seq);
     // Written while nobody looked: by this host's own turn, or by another right behind it.
-    if ((await space.read(looked)).length > 0) this.#onSettings();
+    const unseen = (await space.read(looked)).map((entry) => decodeEntry(entry));
+    if (unseen.some(({ type }) => type === "config_change")) this.#onSettings();
+    // A turn that clears the context says so itself.
+    const reset = unseen.findLast((entry) => entry.type === "reset" && entry.reason !== "cleared");
+    if (reset !== undefined) this.#tellReset(reset);
   }
 
   #settle(): void {
@@ -105,9 +119,14 @@ export class OtherTurns {
     this.#turns.forget();
   }
 
+  #tellReset(entry: Entry): void {
+    if (entry.type === "reset") this.#view.tellReset(entry.reason ?? "new_chat");
+  }
+
   async #show(entry: Entry): Promise<void> {
     this.#seq = entry.seq;
     if (entry.type === "config_change" || entry.type === "model_change") this.#onSettings();
+    this.#tellReset(entry);
     const { holdfast, wire } = this.#parts;
     const read = (blob: string): Promise<string> => readBase64(holdfast.space, this.#id, blob);
     for (const update of this.#turns.updatesOf(entry)) wire.update(this.#id, await withData(update, read));
