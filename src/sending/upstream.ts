@@ -67,6 +67,8 @@ export interface NativeMessage {
   readonly message: Message;
   /** A tool result that stands in place of an outcome: the agent was ended, and how far the tool had got, nobody knows. */
   readonly cutOff?: boolean;
+  /** A tool result that stands in place of an outcome: the call never started, because it was refused or stopped before. */
+  readonly notRun?: boolean;
 }
 
 export interface ShownMessage {

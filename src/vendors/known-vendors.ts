@@ -18,6 +18,7 @@ export const UNKNOWN_VENDOR: Vendor = {
     failureIn: (update) => Object.assign({}, ...VENDORS.map(({ dialect }) => dialect.failureIn(update))),
     toolName: (meta) =>
       VENDORS.map(({ dialect }) => dialect.toolName(meta)).find((name) => name !== null) ?? null,
+    neverRan: (update) => VENDORS.some(({ dialect }) => dialect.neverRan(update)),
     compactionTools: VENDORS.flatMap(({ dialect }) => dialect.compactionTools),
   },
   records: null,

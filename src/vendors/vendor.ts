@@ -77,6 +77,8 @@ export interface Dialect {
   failureIn(update: Fields): FailureSigns;
   /** The name of a tool as the `_meta` of its call gives it; null when it does not. */
   toolName(meta: Fields): string | null;
+  /** Whether a failed call, by this update and the `_meta` of it, never ran at all. */
+  neverRan(update: Fields): boolean;
   /** The calls as which it shows that it has put a summary in the place of its history. */
   readonly compactionTools: readonly string[];
   /** The ids of calls as which it shows that it has reviewed another one: no tool runs. */
@@ -102,6 +104,7 @@ export const PLAIN_DIALECT: Dialect = {
   clears: [],
   failureIn: () => ({}),
   toolName: () => null,
+  neverRan: () => false,
   compactionTools: [],
   reviewCalls: null,
   reloadAfterMs: 0,

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { agentProcess, AGENTS, bridgeRig, eventsIn } from "./bridge-rig.ts";
 import { forgetAll, recalls, storedBy } from "./bridge-story.ts";
 import { at } from "./json.ts";
+import type { Running } from "./processes.ts";
 import { until } from "./until.ts";
 
 describe.each(AGENTS)("%s behind the bridge", (agent) => {
@@ -89,6 +90,31 @@ test("8: Claude's own process dies in a reply, and the same session goes on", as
   const context = await rig.context(host.sessionId);
   expect(context.split("You said: tell me something long, and take your time")).toHaveLength(2);
   await recalls(host, rig.model, "after");
+  expect(await rig.leaks()).toEqual([]);
+});
+
+test("9: Claude outlives bridge and adapter for a moment, and the call it could not ask about never ran", async () => {
+  await using rig = await bridgeRig({ agents: ["claude"] });
+  const host = await rig.open();
+  await host.prompt("remember color=blue");
+  // The call comes later than the request, so that only Claude lives to see it.
+  rig.model.next((usual) => ({ ...usual, pieceMs: 700 }));
+  host.begin("run: echo once >> out.txt; echo there");
+  await until("the request", () => rig.model.requests().find(({ prompt }) => prompt.includes("run: echo")));
+  const adapter = agentProcess(host);
+  const left = (): readonly Running[] => host.host.running().filter(({ pid }) => pid !== host.host.pid);
+  // At once: an adapter that sees its input end would end Claude first.
+  for (const pid of [host.host.pid, adapter]) process.kill(pid, "SIGKILL");
+  await host.host.exited();
+  const held = (): boolean =>
+    rig.transcripts().some((file) => readFileSync(file, "utf8").includes("Tool permission"));
+  await until("its last words", () => held() || left().length === 0 || undefined);
+  expect(held()).toBe(true);
+  const again = await rig.reload(host.sessionId);
+  expect(await rig.effects(host.sessionId)).toMatchObject([{ name: "Bash", state: "not_started" }]);
+  await recalls(again, rig.model, "after");
+  expect(rig.model.requests().at(-1)?.said.join("\n")).not.toContain("Actions already taken");
+  expect(rig.linesOf("out.txt")).toEqual([]);
   expect(await rig.leaks()).toEqual([]);
 });
 

@@ -57,6 +57,8 @@ export interface BridgeRig extends AsyncDisposable {
   log(sessionId: string): Promise<readonly unknown[]>;
   /** A command on the same store. */
   command(...words: readonly string[]): Promise<Ran>;
+  /** What became of its tool calls: `holdfast effects`. */
+  effects(sessionId: string): Promise<readonly unknown[]>;
   /** The upstream sessions that carried it, oldest first. */
   chain(sessionId: string): Promise<readonly Link[]>;
   /** The upstream ids that stood anywhere in what a host was sent. */
@@ -121,6 +123,7 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
     context: async (sessionId) => JSON.stringify(await told("context", sessionId)),
     log: (sessionId) => told("log", sessionId),
     command: (...words) => runCli(store, words),
+    effects: async (sessionId) => listAt((await told("effects", sessionId))[0], "effects"),
     chain: async (sessionId) => {
       const [chain] = await told("chain", sessionId);
       return listAt(chain, "links").map((link) => ({

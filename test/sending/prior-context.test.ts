@@ -262,14 +262,15 @@ test("the ledger keeps to its own budget: the latest actions, each cut short", a
   expect(Math.max(...context.effects.map((effect) => effect.input.length))).toBeLessThan(400);
 });
 
-test("a failed action may be tried again, and the ledger says that it failed", async () => {
-  const failed: EntryBody = {
+test("a failed action may be tried again, and the ledger says that it failed; one that never ran is none", async () => {
+  const failed = (details: object): EntryBody => ({
     type: "message",
-    message: { role: "toolResult", toolCallId: "a", isError: true, content: [] },
-  };
-  expect(renderPreamble(await prior(email("a", "bob"), failed))).toContain(
+    message: { role: "toolResult", toolCallId: "a", isError: true, content: [], details: { ...details } },
+  });
+  expect(renderPreamble(await prior(email("a", "bob"), failed({})))).toContain(
     '> send_email {"to":"bob"}: failed',
   );
+  expect((await prior(email("a", "bob"), failed({ notRun: true }))).effects).toEqual([]);
 });
 
 test("an upstream that found it too long is told much less", async () => {

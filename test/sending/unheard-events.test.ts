@@ -44,6 +44,18 @@ test("a call that had ended is known to have ended", () => {
   ]);
 });
 
+test("a call that failed is not done, and one that never ran did not start", () => {
+  const failed = (id: string): NativeMessage =>
+    made({ role: "toolResult", toolCallId: id, isError: true, content: [{ type: "text", text: "no" }] });
+  const record = [user("run it"), call("a"), failed("a"), call("b"), { ...failed("b"), notRun: true }];
+  expect(unheardCalls(record, "run it", nothing)).toEqual([
+    { ...tool, call: "a", state: "started" },
+    { ...tool, call: "a", state: "failed", output: "no" },
+    { ...tool, call: "b", state: "started" },
+    { ...tool, call: "b", state: "failed", output: "no", details: { notRun: true } },
+  ]);
+});
+
 test("what was told, and what belongs to another prompt, is not told again", () => {
   const record = [user("run it"), call("a"), call("b")];
   expect(unheardCalls(record, "run it", (id) => id === "a")).toMatchObject([{ call: "b" }]);

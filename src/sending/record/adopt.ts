@@ -1,5 +1,6 @@
 import type { Entry, EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
+import type { ToolCall } from "#log/message";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import { unseenMessages } from "#sending/rules/agent-record";
 import { bounded, boundsOf } from "#sending/sessions/bounded";
@@ -68,13 +69,42 @@ interface Unseen {
 }
 
 function bodiesOf({ link, unseen, back, upstream }: Unseen, newId: () => string): readonly EntryBody[] {
-  const nodes = unseen.map((native) => adoptedNode(native, link.agent, newId()));
-  const [first, ...others] = nodes;
+  const { bodies, node } = adoptedBodies(unseen, link.agent, newId);
+  const [first, ...others] = bodies;
   if (first === undefined) return [];
   const rooted = back !== null && link.lastNode !== null ? { ...first, parentId: link.lastNode } : first;
-  const linked = { id: link.upstream, reason: "adopted", node: nodes.at(-1)?.id ?? null };
+  const linked = { id: link.upstream, reason: "adopted", node };
   const leave: readonly EntryBody[] = back === null ? [] : [{ type: "leaf", target: back }];
   return [rooted, ...others, ...linkBody(linked, upstream), ...leave];
+}
+
+interface Adopted {
+  readonly bodies: readonly EntryBody[];
+  /** The last of the messages. */
+  readonly node: string | null;
+}
+
+/** Messages of an agent's own record, with an intent for every call of which it does not say how it ended. */
+function adoptedBodies(messages: readonly NativeMessage[], agent: string, newId: () => string): Adopted {
+  const known = messages.filter(({ cutOff }) => cutOff !== true);
+  const ended = new Set(
+    known.flatMap(({ message }) => (message.role === "toolResult" ? [message.toolCallId] : [])),
+  );
+  let node: string | null = null;
+  const bodies: EntryBody[] = [];
+  for (const native of known) {
+    const adopted = adoptedNode(native, agent, newId());
+    node = adopted.id;
+    bodies.push(adopted);
+    for (const block of native.message.content)
+      if (block.type === "toolCall" && !ended.has(block.id)) bodies.push(intentOf(block));
+  }
+  return { bodies, node };
+}
+
+/** A call that may have run: without an intent it would count as one that never started. */
+function intentOf({ id: call, name, input }: ToolCall): EntryBody {
+  return { type: "tool_intent", call, name, input, replay: "never" };
 }
 
 /** A message of an agent's own record as a node of ours, which says where it is from. */
@@ -83,7 +113,8 @@ export function adoptedNode(
   agent: string,
   id: string,
 ): EntryBody & { readonly id: string } {
-  const details = { adopted: { agent, id: native.id } };
+  const notRun = native.notRun === true ? { notRun: true } : {};
+  const details = { adopted: { agent, id: native.id }, ...notRun };
   const time = native.time === null ? {} : { time: native.time };
   return { type: "message", id, ...time, message: { ...native.message, details } };
 }
@@ -94,7 +125,9 @@ export function adoptedEntries(
   newId: () => string,
 ): readonly EntryBody[] {
   const { agent, session, messages } = given;
-  const nodes = messages.map((message) => adoptedNode(message, agent, newId()));
-  const node = nodes.at(-1)?.id ?? "";
-  return [...nodes, { type: "upstream_link", upstream: session, agent, reason: "adopted", node }];
+  const { bodies, node } = adoptedBodies(messages, agent, newId);
+  return [
+    ...bodies,
+    { type: "upstream_link", upstream: session, agent, reason: "adopted", node: node ?? "" },
+  ];
 }

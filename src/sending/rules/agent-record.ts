@@ -76,7 +76,7 @@ export interface Heard {
  * only after it has begun it: who did not look here would take the prompt for untouched, and have it run once more.
  */
 export function unheardEvents(
-  record: readonly Pick<NativeMessage, "message" | "cutOff">[],
+  record: readonly Pick<NativeMessage, "message" | "cutOff" | "notRun">[],
   heard: Heard,
 ): readonly TurnEvent[] {
   const { asked } = heard;
@@ -85,13 +85,7 @@ export function unheardEvents(
   // Otherwise the prompt did not get as far as the record, and what follows there was told long ago.
   if (prompt === undefined || !textOf(prompt.message).trimEnd().endsWith(asked.trimEnd())) return [];
   const answers = record.slice(start + 1);
-  const results = new Map(
-    answers.flatMap(({ message, cutOff }) =>
-      message.role === "toolResult"
-        ? [[message.toolCallId, cutOff === true ? undefined : textOf(message)] as const]
-        : [],
-    ),
-  );
+  const ends = new Map(answers.flatMap((native) => endOf(native)));
   let words = heard.words;
   return answers.flatMap(({ message }) =>
     message.content.flatMap((block): readonly TurnEvent[] => {
@@ -100,9 +94,7 @@ export function unheardEvents(
         words = rest;
         return more === "" ? [] : [{ type: "text", text: more }];
       }
-      return block.type !== "toolCall" || heard.isKnown(block)
-        ? []
-        : callEvents(block, results.get(block.id));
+      return block.type !== "toolCall" || heard.isKnown(block) ? [] : callEvents(block, ends.get(block.id));
     }),
   );
 }
@@ -113,10 +105,24 @@ function beyond(heard: string, text: string): readonly [string | null, string] {
   return text.startsWith(heard) ? ["", text.slice(heard.length)] : [null, ""];
 }
 
-function callEvents(block: ToolCall, output: string | undefined): readonly TurnEvent[] {
+type ToolEnd = Pick<Extract<TurnEvent, { type: "tool" }>, "state" | "output" | "details">;
+
+/** How a call ended, by its id; nothing where nobody knows. */
+function endOf({
+  message,
+  cutOff,
+  notRun,
+}: Pick<NativeMessage, "message" | "cutOff" | "notRun">): readonly (readonly [string, ToolEnd])[] {
+  if (message.role !== "toolResult" || cutOff === true) return [];
+  const state = message.isError === true || notRun === true ? "failed" : "done";
+  const details = notRun === true ? { details: { notRun: true } } : {};
+  return [[message.toolCallId, { state, output: textOf(message), ...details }]];
+}
+
+function callEvents(block: ToolCall, end: ToolEnd | undefined): readonly TurnEvent[] {
   const call = { type: "tool", call: block.id, name: block.name, input: block.input } as const;
   const started = { ...call, state: "started" } as const;
-  return output === undefined ? [started] : [started, { ...call, state: "done", output }];
+  return end === undefined ? [started] : [started, { ...call, ...end }];
 }
 
 function textOf({ content }: Message): string {

@@ -1,6 +1,8 @@
-import type { Entry } from "#log/entry";
+import type { Entry, EntryOf } from "#log/entry";
 import type { AssistantMessage, ContentBlock, Message, UserMessage } from "#log/message";
 import type { EntryId } from "#log/ids";
+import { fieldsOf } from "#log/json/json-fields";
+import { detailsOf } from "#log/message-extras";
 import { toldContent } from "#log/projections/context";
 import { POISON_LEFT_OUT, cut, type PriorBudget, weightOf } from "./prior-budget.ts";
 import { type Outline, OutlineReader, textOf } from "./outline.ts";
@@ -50,8 +52,13 @@ export function isNothing({ summary, outline, messages, effects, elsewhere }: Pr
 const CHARS_READ_MAX = 33_554_432; // what tools returned is read, too, and is carried only in short
 
 interface Outcome {
-  readonly state: "done" | "failed";
+  readonly state: "done" | "failed" | "not_run";
   readonly output: string;
+}
+
+function stateOf(entry: EntryOf<"message">): Outcome["state"] {
+  if (fieldsOf(detailsOf(entry))["notRun"] === true) return "not_run";
+  return entry.message.role === "toolResult" && entry.message.isError === true ? "failed" : "done";
 }
 
 /**
@@ -145,8 +152,8 @@ export class PriorReader {
     const words = textOf(message.content);
     const text = this.#poisoned.has(entry.id) ? `${words}\n${POISON_LEFT_OUT}` : words;
     if (message.role === "toolResult") {
-      const state = message.isError === true ? "failed" : "done";
-      this.#outcomes.set(message.toolCallId, { state, output: text });
+      if (entry.type === "message")
+        this.#outcomes.set(message.toolCallId, { state: stateOf(entry), output: text });
       return;
     }
     for (const block of message.content.toReversed()) this.#addCall(block);
@@ -169,6 +176,8 @@ export class PriorReader {
     if (block.type !== "toolCall") return;
     const outcome = this.#outcomes.get(block.id);
     this.#outcomes.delete(block.id);
+    const state = outcome?.state ?? "unknown";
+    if (state === "not_run") return;
     const { effects, effectChars, effectTotalChars, resultChars } = this.#budget;
     const given = typeof block.input === "string" ? block.input : JSON.stringify(block.input);
     const input = cut(given, effectChars);
@@ -176,7 +185,6 @@ export class PriorReader {
     const weight = weightOf(input) + weightOf(output);
     if (this.#effects.length >= effects || this.#effectChars + weight > effectTotalChars) return;
     this.#effectChars += weight;
-    const state = outcome?.state ?? "unknown";
     this.#effects.push({ name: block.name, input, state, ...(output === "" ? {} : { output }) });
   }
 
@@ -225,7 +233,7 @@ export function effectsElsewhere(
   path: PathRead,
   about: { readonly hidden: ReadonlySet<EntryId>; readonly budget: PriorBudget },
 ): readonly PriorEffect[] {
-  const found: { name: string; input: string; state: PriorEffect["state"] }[] = [];
+  const found: { name: string; input: string; state: PriorEffect["state"] | "not_run" }[] = [];
   const open = new Map<string, (typeof found)[number]>();
   for (const entry of entries) {
     if (entry.type !== "message" || entry.seq <= path.afterSeq) continue;
@@ -233,7 +241,7 @@ export function effectsElsewhere(
     const { message } = entry;
     if (message.role === "toolResult") {
       const effect = open.get(message.toolCallId);
-      if (effect !== undefined) effect.state = message.isError === true ? "failed" : "done";
+      if (effect !== undefined) effect.state = stateOf(entry);
       continue;
     }
     for (const block of message.content) {
@@ -248,7 +256,10 @@ export function effectsElsewhere(
       found.push(effect);
     }
   }
-  return latestOf(found, about.budget);
+  return latestOf(
+    found.flatMap(({ state, ...effect }) => (state === "not_run" ? [] : [{ ...effect, state }])),
+    about.budget,
+  );
 }
 
 function latestOf(effects: readonly PriorEffect[], budget: PriorBudget): readonly PriorEffect[] {

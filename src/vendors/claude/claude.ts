@@ -1,5 +1,6 @@
 import { fieldsOf, textIn } from "#log/json/json-fields";
 import { PLAIN_DIALECT, resumesBy, type Vendor } from "#vendors/vendor";
+import { neverRan } from "./call-outcome.ts";
 import { claudeStore } from "./records/claude-store.ts";
 import { CLAUDE_ENDINGS, CLAUDE_EXAMPLES } from "./claude-endings.ts";
 import { CLAUDE_MESSAGES, rejectedLimit } from "./program-messages.ts";
@@ -24,6 +25,7 @@ export const CLAUDE: Vendor = {
     clears: ["clear", "new", "reset"],
     failureIn: (update) => rejectedLimit(fieldsOf(fieldsOf(update["_meta"])["_claude/rateLimit"])),
     toolName: (meta) => textIn(fieldsOf(meta["claudeCode"])["toolName"]),
+    neverRan: (update) => neverRan(update, fieldsOf(fieldsOf(update["_meta"])["claudeCode"])),
     // Towards hosts that know no compactions, one is shown as a call of this tool.
     compactionTools: ["compact"],
     nestingVariables: ["CLAUDECODE"],

@@ -129,6 +129,13 @@ export class Bridge implements AsyncDisposable {
     return jsonLines(out);
   }
 
+  /** What the conversation knows of its tool calls: `holdfast effects`. */
+  async effects(id: string): Promise<readonly Fields[]> {
+    const { out, status, err } = await runHere(this.store, ["effects", id, "--json"]);
+    if (status !== 0) throw new Error(err);
+    return (jsonLines(out)[0]?.["effects"] ?? []) as readonly Fields[];
+  }
+
   async entries(id: string, type: string): Promise<readonly Fields[]> {
     return (await this.log(id)).filter((entry) => entry["type"] === type);
   }

@@ -66,3 +66,17 @@ describe.each(["claude", "codex"] as const)("%s", (like) => {
     expect(readFileSync(file, "utf8")).toBe("x\n");
   });
 });
+
+test("a call that never ran, of which a killed bridge had heard nothing, is no action of anybody's", async () => {
+  await using bridge = await openKillable({ like: "claude" });
+  const { host, dir } = bridge;
+  const id = await host.newSession();
+  const file = join(dir, "out");
+  host.start(id, `tool-refused ${file} x`);
+  await eventually("it has written it down", () => existsSync(`${file}.refused`));
+  await host.restart();
+  expect((await host.load(id)).error).toBeNull();
+  const said = JSON.stringify(await bridge.entries(id, "message"));
+  expect(said).toContain("Tool permission request failed");
+  expect(await bridge.effects(id)).toMatchObject([{ name: "Write x", state: "not_started" }]);
+});

@@ -7,6 +7,9 @@ import { ClaudeHome } from "./claude-home.ts";
 
 const claude = new ClaudeHome();
 
+const REJECTED =
+  "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.";
+
 describe("the branch that is read", () => {
   test("is the one of the last leaf", async () => {
     const text = lines(said("1", null, "one"), said("2", "1", "left behind"), said("3", "1", "taken up"));
@@ -55,6 +58,70 @@ describe("the branch that is read", () => {
       ),
     );
     expect((await claude.store.read(ID))?.map(({ cutOff }) => cutOff)).toEqual([undefined, undefined, true]);
+  });
+
+  test.each([
+    [
+      "its adapter died while it asked",
+      "Tool permission request failed: AbortError: Tool permission stream closed before response received",
+      { toolDenialKind: "permission-rule" },
+      { notRun: true },
+    ],
+    [
+      "it was refused",
+      "User refused permission to run tool",
+      { toolDenialKind: "permission-rule" },
+      { notRun: true },
+    ],
+    ["a rule refuses it", "any words", { toolDenialKind: "automode-blocked" }, { notRun: true }],
+    ["an older version was refused", "Permission to use Bash has been denied. STOP", {}, { notRun: true }],
+    ["it was stopped before its turn came", "[Tool call skipped: the turn ended]", {}, { notRun: true }],
+    ["a person said no", REJECTED, { toolUseResult: `Error: ${REJECTED}` }, { notRun: true }],
+    [
+      "a person stopped it, running or not",
+      REJECTED,
+      { toolDenialKind: "user-rejected", toolUseResult: "User rejected tool use" },
+      { cutOff: true },
+    ],
+    ["its session ended first", "[Tool call interrupted: the session ended]", {}, { cutOff: true }],
+    ["it failed", "Exit code 3", {}, {}],
+  ])("knows what became of a call: %s", async (_case, content, more, known) => {
+    const use = { type: "tool_use", id: "a", name: "Bash", input: {} };
+    const block = { type: "tool_result", tool_use_id: "a", content, is_error: true };
+    claude.put(
+      lines(said("1", null, "run"), part("2", "1", "m", use), {
+        type: "user",
+        uuid: "3",
+        parentUuid: "2",
+        message: { role: "user", content: [block] },
+        ...more,
+      }),
+    );
+    const result = (await claude.store.read(ID))?.at(-1);
+    expect(result?.message).toMatchObject({ role: "toolResult", isError: true });
+    expect({ notRun: undefined, cutOff: undefined, ...result }).toMatchObject({
+      notRun: undefined,
+      cutOff: undefined,
+      ...known,
+    });
+  });
+
+  test("believes no words of an MCP server about its own call", async () => {
+    const use = { type: "tool_use", id: "a", name: "mcp__mail__send", input: {} };
+    const block = {
+      type: "tool_result",
+      tool_use_id: "a",
+      content: "Permission to use mail has been denied",
+      is_error: true,
+    };
+    const result: Line = {
+      type: "user",
+      uuid: "3",
+      parentUuid: "2",
+      message: { role: "user", content: [block] },
+    };
+    claude.put(lines(said("1", null, "run"), part("2", "1", "m", use), result));
+    expect((await claude.store.read(ID))?.at(-1)).not.toHaveProperty("notRun");
   });
 
   test("has a command as it was typed", async () => {

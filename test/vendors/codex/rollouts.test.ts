@@ -116,6 +116,12 @@ describe("a rollout", () => {
     expect((await store.read(ID))?.map(({ cutOff }) => cutOff)).toEqual([undefined, undefined, true]);
   });
 
+  test("knows a command that a person refused for one that failed", async () => {
+    const output = { type: "function_call_output", call_id: "1", output: "exec command rejected by user" };
+    put(ID, lines(said("user", "run"), item(output)));
+    expect((await store.read(ID))?.at(-1)?.message).toMatchObject({ role: "toolResult", isError: true });
+  });
+
   test("leaves out the turns that were rolled back", async () => {
     const back = { type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 2 } };
     const turns = ["one", "two", "three"].flatMap((word) => [said("user", word), said("assistant", word)]);

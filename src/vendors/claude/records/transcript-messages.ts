@@ -1,6 +1,7 @@
 import type { AssistantMessage, ContentBlock, Message, Usage } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import type { NativeMessage } from "#sending/upstream";
+import { missingOutcome } from "#vendors/claude/call-outcome";
 import { countIn, type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";
 
 // What Claude writes in the user's place. Records of prompts say where the prompt came from, these do not.
@@ -48,17 +49,22 @@ export function messagesIn(records: readonly Fields[]): readonly NativeMessage[]
     }
     for (const message of saidBy(record, tools)) {
       if (message.role === "user") answer = null;
-      const cut = message.role === "toolResult" && isCutOff(message) ? { cutOff: true } : {};
-      messages.push({ id: ownId, time: timeOf(record), message, ...cut });
+      messages.push({ id: ownId, time: timeOf(record), message, ...outcomeOf(record, message) });
     }
   }
   // An answer of which nothing is kept is none.
   return messages.filter(({ message }) => message.role !== "assistant" || message.content.length > 0);
 }
 
-/** What Claude writes in place of the outcome of a tool that it was told to stop. */
-function isCutOff({ content }: Message): boolean {
-  return content.some((block) => block.type === "text" && /\binterrupted by user\b/i.test(block.text));
+/** What is known of a call that has no outcome of its own. */
+function outcomeOf(record: Fields, message: Message): Pick<NativeMessage, "cutOff" | "notRun"> {
+  if (message.role !== "toolResult") return {};
+  const { toolName: tool, isError = false, content } = message;
+  const text = content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
+  const [kind, detail] = [textIn(record["toolDenialKind"]), textIn(record["toolUseResult"])];
+  const missing = missingOutcome({ tool, text, kind, isError, detail });
+  if (missing === null) return {};
+  return missing === "not_run" ? { notRun: true } : { cutOff: true };
 }
 
 /** Not said by anyone: notes of the agent to itself or to the model, errors in the place of an answer. */

@@ -59,7 +59,7 @@ export function rolloutReader(): RecordReader {
       addMessage({
         id,
         time,
-        message: { role: "toolResult", toolCallId, ...named, content },
+        message: { role: "toolResult", toolCallId, ...named, ...errorOf(content), content },
         ...(isCutOff(content) ? { cutOff: true } : {}),
       });
     } else {
@@ -92,6 +92,12 @@ export function rolloutReader(): RecordReader {
 /** What Codex writes in place of the outcome of a command that it was told to stop. */
 function isCutOff(content: readonly ContentBlock[]): boolean {
   return content.some((block) => block.type === "text" && /\baborted by user\b/i.test(block.text));
+}
+
+/** A command may have run inside the sandbox before Codex asked for leave to run it outside: this says only that it failed. */
+function errorOf([block]: readonly ContentBlock[]): { readonly isError?: true } {
+  const refused = block?.type === "text" && /^(?:exec command|patch) rejected by user\b/i.test(block.text);
+  return refused ? { isError: true } : {};
 }
 
 function partsOf(item: Fields, type: string): readonly ContentBlock[] {

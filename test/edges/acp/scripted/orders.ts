@@ -1,7 +1,7 @@
 /** What a prompt can order. The order is the last line of the last text block; what stands before is only remembered. */
 import { writeFileSync } from "node:fs";
 import { failLike } from "./failures.ts";
-import { dieInTool, tool, toolChild, toolSlow, toolUntold } from "./tools.ts";
+import { dieInTool, tool, toolChild, toolRefused, toolSlow, toolUntold } from "./tools.ts";
 import { type Answer, die, fileThere, forever, type Turn, untilCancelled } from "./turn.ts";
 import { hostOrders } from "./host-orders.ts";
 
@@ -151,6 +151,7 @@ export const ORDERS: { readonly [word: string]: Order } = {
   "tool-slow": (turn, rest) => toolSlow(turn, ...fileAndText(rest)),
   "tool-untold": (turn, rest) => toolUntold(turn, ...fileAndText(rest), false),
   "tool-unwritten": (turn, rest) => toolUntold(turn, ...fileAndText(rest), true),
+  "tool-refused": (turn, rest) => toolRefused(turn, ...fileAndText(rest)),
   "tool-child": (turn, rest) => {
     const [file, text] = fileAndText(rest);
     return toolChild(turn, { file, text, apart: false });

@@ -15,7 +15,14 @@ import type { Native } from "./native.ts";
 
 export type Said =
   | { readonly role: "user" | "assistant"; readonly texts: readonly string[]; readonly messageId: string }
-  | { readonly role: "tool"; readonly call: string; readonly title: string; readonly output: string };
+  | {
+      readonly role: "tool";
+      readonly call: string;
+      readonly title: string;
+      readonly output: string;
+      /** The output stands in place of an outcome: the call never ran. */
+      readonly neverRan?: true;
+    };
 
 export interface SessionFile {
   readonly id: string;

@@ -99,3 +99,19 @@ export async function toolUntold(turn: Turn, file: string, text: string, late: b
   await untilCancelled(turn);
   return turn.end("cancelled");
 }
+
+/** Writes down, as Claude does when its adapter dies before leave was given, that the call never ran; says nothing of it. */
+export async function toolRefused(turn: Turn, file: string, text: string): Promise<Answer> {
+  const output =
+    "Tool permission request failed: AbortError: Tool permission stream closed before response received";
+  turn.session.keep({
+    role: "tool",
+    call: `call_${randomUUID()}`,
+    title: `Write ${text}`,
+    output,
+    neverRan: true,
+  });
+  writeFileSync(`${file}.refused`, "");
+  await untilCancelled(turn);
+  return turn.end("cancelled");
+}

@@ -55,7 +55,12 @@ function recordsOf(said: Said): readonly Fields[] {
   if (said.role === "tool") {
     const use = { type: "tool_use", id: said.call, name: said.title, input: {} };
     const result = { type: "tool_result", tool_use_id: said.call, content: said.output };
-    return [reply([use], `msg_${said.call}`), { type: "user", message: { role: "user", content: [result] } }];
+    const content = [said.neverRan === true ? { ...result, is_error: true } : result];
+    const why = { toolDenialKind: "permission-rule", toolUseResult: `Error: ${said.output}` };
+    return [
+      reply([use], `msg_${said.call}`),
+      { type: "user", message: { role: "user", content }, ...(said.neverRan === true ? why : {}) },
+    ];
   }
   if (said.role === "user") {
     const content = said.texts.map((text) => ({ type: "text", text }));

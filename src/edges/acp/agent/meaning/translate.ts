@@ -85,7 +85,8 @@ export class Translator {
     const detail = bounded(Object.fromEntries(Object.entries(told).filter(isNews)));
     const { name, input, output } = tool;
     const ended = state === "started" || output === "" ? {} : { output };
-    return { type: "tool", call, name, input, state, ...ended, detail };
+    const never = state === "failed" && this.#dialect.neverRan(update) ? { details: { notRun: true } } : {};
+    return { type: "tool", call, name, input, state, ...ended, detail, ...never };
   }
 
   #toolName(update: Fields): string {
