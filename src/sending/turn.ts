@@ -1,4 +1,5 @@
 import { type Ending, nextStep } from "#turn/rules/ending";
+import { linkRecords } from "#log/projections/link-records";
 import { toolStarted } from "#turn/rules/turn-event";
 import { attempt, type Attempted, type Progress } from "./attempt.ts";
 import { type EndedAttempt, endOf, finish, letGo, type TurnEnd, unanswered } from "./finish-turn.ts";
@@ -53,6 +54,7 @@ async function runAttempts(turn: Turn, progress: Progress): Promise<TurnEnd> {
       recovered: progress.recovered,
       backoffs: progress.backoffs,
       cancelConfirmed: attempted.confirmed,
+      failedBefore: ending.class === "failed" && (await hasFailedBefore(turn, attempted)),
     };
     const step = nextStep(attempted.ending.class, facts);
     if (step.do === "park") progress.parked.push(...parkedBy(progress.upstream, attempted.ending.resetAtMs));
@@ -64,6 +66,11 @@ async function runAttempts(turn: Turn, progress: Progress): Promise<TurnEnd> {
     const given = unanswered(turn, attempted);
     if (given.length > 0) await turn.work.owner.append(given);
   }
+}
+
+async function hasFailedBefore({ work }: Turn, { id }: Attempted): Promise<boolean> {
+  const link = linkRecords(await work.facts.now()).find(({ upstream }) => upstream === id);
+  return link !== undefined && link.failures > 0;
 }
 
 /** Ends the process group; false when it cannot be told that it ended. */

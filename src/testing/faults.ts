@@ -30,6 +30,7 @@ export const FAULT_KINDS = [
   "auth",
   "too_long",
   "poison",
+  "corrupt",
   "empty",
   "stale",
   "late",
@@ -57,6 +58,8 @@ export const FAULT_PHASES: { readonly [K in FaultKind]: readonly [Phase, ...Phas
   too_long: ["start", "after_tool"],
   /** Something in the history makes every request fail. */
   poison: ["start"],
+  /** The session is damaged: from here on it fails every prompt with an error that no table knows. Another would not. */
+  corrupt: ["start", "after_tool"],
   /** Says it is done and has said nothing. */
   empty: ["start", "after_tool"],
   /** Gives the previous answer again, at once. */

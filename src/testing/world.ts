@@ -31,6 +31,8 @@ export class SimWorld {
   readonly idsAndTime: IdsAndTime;
   readonly timeline: Timeline;
   readonly #transcripts = new Map<string, readonly Line[]>();
+  /** Sessions that are damaged, whoever takes them up. */
+  readonly corrupt: Set<string> = new Set();
   readonly #processes = new Map<string, SimProcess>();
   /** Every process that may still have children. */
   readonly #groups = new Set<SimProcess>();

@@ -15,6 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   crashed: "the agent's process had died",
   too_long: "the history had become too long for %",
   poisoned: "something in % made every request fail",
+  failed: "% failed twice in a row",
   stale_replay: "% repeated an old answer",
   branch_left: "% knows words that are no longer part of the conversation",
   agent_switch: "another agent goes on",

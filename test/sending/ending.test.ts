@@ -11,11 +11,17 @@ describe("what follows an ending", () => {
     backoffs: 0,
     cancelConfirmed: true,
     promptPoisoned: false,
+    failedBefore: false,
   };
   const all = ENDING_CLASSES.flatMap((ending) =>
     [false, true].flatMap((toolStarted) =>
       [false, true].flatMap((recovered) =>
-        [0, 4].map((backoffs) => ({ ending, facts: { ...fresh, toolStarted, recovered, backoffs } })),
+        [0, 4].flatMap((backoffs) =>
+          [false, true].map((failedBefore) => ({
+            ending,
+            facts: { ...fresh, toolStarted, recovered, backoffs, failedBefore },
+          })),
+        ),
       ),
     ),
   );
@@ -72,6 +78,14 @@ describe("what follows an ending", () => {
       outcome: "completed",
       upstream: "unproven",
     });
+  });
+
+  test("an unknown error is the prompt's once, and the session's the second time", () => {
+    const again = { ...fresh, failedBefore: true };
+    expect(nextStep("failed", fresh)).toMatchObject({ upstream: "unproven" });
+    expect(nextStep("failed", again)).toEqual({ do: "roll" });
+    for (const spent of [{ toolStarted: true }, { recovered: true }])
+      expect(nextStep("failed", { ...again, ...spent })).toMatchObject({ do: "finish", upstream: "drop" });
   });
 
   test("back-off doubles and ends", () => {

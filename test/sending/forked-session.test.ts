@@ -17,6 +17,7 @@ const link: LinkRecord = {
   uncertain: false,
   cutOff: false,
   answered: true,
+  failures: 0,
   retired: null,
   firstSeq: 1,
 };

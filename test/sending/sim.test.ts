@@ -185,6 +185,7 @@ test.each(
     auth: "auth",
     too_long: "too_long",
     poison: "poisoned",
+    corrupt: "failed",
     crash: "crashed",
   } as const;
   for (const name of ["claude", "codex"]) {

@@ -2,7 +2,8 @@ import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Rig } from "../sending/rig.ts";
 import type { LoopHosts } from "./loop-hosts.ts";
-import type { Fact } from "./told-facts.ts";
+import { visit } from "#testing/index";
+import type { Fact, ToldFacts } from "./told-facts.ts";
 
 interface At {
   readonly name: string;
@@ -42,6 +43,15 @@ export class Meanwhile {
         blame(`the change failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}`);
     });
     if (draw("waits") < 0.5) await written;
+  }
+
+  /** Goes on with the session in the agent's own program, behind everyone's back. */
+  visit(sessions: readonly string[], facts: ToldFacts): void {
+    const { world } = this.#rig;
+    const session = sessions.findLast((one) => world.transcript(one) !== null);
+    if (session === undefined) return;
+    const fact = facts.tellElsewhere();
+    visit(world, session, `remember ${fact.key}=${fact.value}`);
   }
 
   async cancel(): Promise<void> {

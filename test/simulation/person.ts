@@ -2,7 +2,7 @@ import { forkAside, goBackTo } from "#sending/forks/fork-aside";
 import type { Conversation } from "#conversation/conversation";
 import type { From } from "#sending/options";
 import { draw } from "#testing/faults";
-import { judgeConversation, visit } from "#testing/index";
+import { judgeConversation } from "#testing/index";
 import { isLogError } from "#log/errors";
 import type { Rig } from "../sending/rig.ts";
 import { type Carried, heardFaults, wholeText } from "./heard.ts";
@@ -12,6 +12,7 @@ import { type AcceptedPrompt, StoryRules, type StoryWitness } from "./story-rule
 import { type Fact, ToldFacts } from "./told-facts.ts";
 
 const FORK_MS = 10_000;
+const FAREWELLS_MAX = 3;
 
 interface Asked {
   readonly prompt: string;
@@ -125,7 +126,7 @@ export class Person {
     const via = this.#chance("host", 0.3) ? "other" : "main";
     if (this.#chance("before", 0.2)) await this.#prepare(via);
     if (death.aborted) return; // what follows would be done by the next life
-    if (this.#chance("visit", 0.08)) this.#visit();
+    if (this.#chance("visit", 0.08)) this.#meanwhile(via).visit(this.#rules.sessions, this.#facts);
     const loop = this.#from === null && this.#chance("loop", this.#loops.share);
     if (this.#chance("settings", 0.15)) await this.#meanwhile(via).changeSettings(loop);
     if (death.aborted) return;
@@ -146,12 +147,15 @@ export class Person {
     });
   }
 
-  /** The last prompt, when nothing goes wrong any more. */
+  /** The last prompts, when nothing goes wrong any more: a session that was damaged before may fail some. */
   async farewell(): Promise<void> {
-    this.#prompts++;
     const asked: Asked = { prompt: "hello", recalls: null };
-    if (this.#chance("loop", this.#loops.share)) await this.#send(asked, () => this.#carry(asked, "main"));
-    else await this.#sendToAgent(asked, { force: true });
+    for (let nth = 0; nth < FAREWELLS_MAX; nth++) {
+      this.#prompts++;
+      if (this.#chance("loop", this.#loops.share)) await this.#send(asked, () => this.#carry(asked, "main"));
+      else await this.#sendToAgent(asked, { force: true });
+      if (this.#result?.class !== "failed") break;
+    }
     if (this.#result?.outcome !== "completed") this.#blame(`the last prompt ended ${this.#result?.class}`);
   }
 
@@ -188,15 +192,6 @@ export class Person {
     if (asked.recalls !== null && this.#result.outcome === "completed" && this.#result.class !== "empty")
       // Words that came late have a loop say more behind its answer.
       await this.#checkRecall(asked.recalls, { ...this.#result, text: wholeText(events, this.#result) });
-  }
-
-  /** Goes on with the session in the agent's own program, behind everyone's back. */
-  #visit(): void {
-    const { world } = this.#rig;
-    const session = this.#rules.sessions.findLast((one) => world.transcript(one) !== null);
-    if (session === undefined) return;
-    const fact = this.#facts.tellElsewhere();
-    visit(world, session, `remember ${fact.key}=${fact.value}`);
   }
 
   /** Something before the prompt: words for later, a new chat, another try, a secret. */

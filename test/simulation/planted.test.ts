@@ -24,6 +24,8 @@ vi.mock("../../src/turn/rules/ending.ts", async (original) => {
       return { do: "finish", outcome: "failed", upstream: "drop" };
     if (planted.bug === "re-send after a tool ran")
       return real.nextStep(ending, { ...facts, toolStarted: false });
+    if (planted.bug === "a session that always fails is kept")
+      return real.nextStep(ending, { ...facts, failedBefore: false });
     if (planted.bug === "recovery looping") return real.nextStep(ending, { ...facts, recovered: false });
     return real.nextStep(ending, facts);
   };
@@ -197,6 +199,7 @@ test.each<[bug: string, shows: RegExp, more?: Partial<StoryOptions>]>([
   ["recovery looping", /recovered \d+ times/],
   ["any process is the same", /was answered/],
   ["a new id is a new name", /was answered/, { ...OFTEN, faults: ["roll"] }],
+  ["a session that always fails is kept", /prompts in a row and was used again/, { faults: ["corrupt"] }],
   ["own turns adopted", /was told twice/],
   ["act before the intent is durable", /sent twice/, { seed: 50 }], // it needs a kill in the very moment
   ["steps numbered anew", /sent twice|begun twice/],

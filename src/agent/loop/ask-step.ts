@@ -32,7 +32,7 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
     countUsage(at.progress, asked.answer === null ? asked.usage : asked.answer.usage);
     if (asked.answer !== null && !isEmpty(asked.answer)) return asked;
     const ending: Ending = asked.ending ?? { class: "empty", message: EMPTY, resetAtMs: null };
-    const facts = { toolStarted: false, recovered, backoffs, cancelConfirmed: true, promptPoisoned: false };
+    const facts = { ...IN_LOOP, recovered, backoffs };
     const next = work.cancelled.aborted ? null : nextStep(ending.class, facts);
     if (next === null || next.do === "finish" || next.do === "park" || next.do === "ask_auth") {
       if (asked.answer !== null) return asked;
@@ -64,6 +64,9 @@ const WAIT_MS_MAX = 60_000; // what a provider asks for; for longer, people deci
 function isEmpty({ content, finish }: ModelAnswer): boolean {
   return finish !== "filtered" && finish !== "length" && finish !== "paused" && saysNothing(content);
 }
+
+/** A model call starts no tool and has no session. */
+const IN_LOOP = { toolStarted: false, cancelConfirmed: true, promptPoisoned: false, failedBefore: false };
 
 /** What an attempt used that left no message. */
 function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody[] {

@@ -22,6 +22,8 @@ export interface LinkRecord {
   readonly uncertain: boolean;
   /** Its last turn was cut off, so that it may have something left to say. */
   readonly cutOff: boolean;
+  /** How many turns it failed with an unknown error since its last answer. */
+  readonly failures: number;
   /** It answered something once, so losing it loses something. */
   readonly answered: boolean;
   /** Why it is unusable for good: signed out, dropped, or replaced after it proved bad; null while it is not. */
@@ -71,6 +73,9 @@ function addLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
     uncertain: prompt !== null,
     cutOff: false,
     answered: false,
+    // The failure of the turn that it was opened in says nothing new: an agent that always fails gets a new session for
+    // every second prompt, not for each.
+    failures: entry.reason === "failed" ? -1 : (before?.failures ?? 0),
     retired: null,
     firstSeq: entry.seq,
   };
@@ -106,6 +111,7 @@ function endTurn(reading: LinkFold, entry: EntryOf<"turn_end">): void {
     held: entry.held === undefined ? (certain ? node : known.held) : entry.held,
     uncertain: !certain,
     cutOff: !completed,
+    failures: certain ? 0 : known.failures + (entry.class === "failed" ? 1 : 0),
     answered: known.answered || completed || node !== prompt,
   }));
 }

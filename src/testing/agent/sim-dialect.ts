@@ -9,6 +9,7 @@ export type Complaint =
   | "auth"
   | "too_long"
   | "poison"
+  | "corrupt"
   | "unknown_session"
   | "crash";
 
@@ -58,6 +59,11 @@ const CLAUDE: Dialect = {
     message: "API Error: 400 image exceeds the 5 MB limit",
     data: { terminal_reason: "image_error" },
   }),
+  corrupt: () => ({
+    code: -32603,
+    message: "Internal error",
+    data: { details: "messages.7: unexpected block" },
+  }),
   unknown_session: ({ session }) => ({
     code: -32002,
     message: `Resource not found: ${session}`,
@@ -106,6 +112,11 @@ const CODEX: Dialect = {
     message: "Internal error",
     data: { message: "image too large", codexErrorInfo: "badRequest" },
   }),
+  corrupt: () => ({
+    code: -32603,
+    message: "Internal error",
+    data: { message: "unexpected item in the history", codexErrorInfo: "other" },
+  }),
   unknown_session: ({ session }) => ({
     code: -32603,
     message: "Internal error",
@@ -128,4 +139,5 @@ export const COMPLAINTS: { readonly [K in FaultKind]?: Complaint } = {
   auth: "auth",
   too_long: "too_long",
   poison: "poison",
+  corrupt: "corrupt",
 };

@@ -100,6 +100,7 @@ export class SimTurn {
     this.#remember({ role: "user", text: told });
     await this.#arrive("start");
     await this.#pause(THINK_MS);
+    if (this.#worker.world.corrupt.has(this.#worker.id)) throw this.#complaint("corrupt");
     for (const [at, command] of commandsOf(raw).entries()) {
       if (at > 0 && this.#unsaved !== "") this.#emit("\n");
       await this.#act(actsFor(command, [...this.#before, ...memory.lines]));
@@ -243,10 +244,11 @@ export class SimTurn {
     }
   }
 
-  #complaint(complaint: Complaint, fault: Fault): Over {
+  #complaint(complaint: Complaint, fault?: Fault): Over {
     const { world, agent, id } = this.#worker;
     if (complaint === "expire") world.loseTranscript(id);
-    const resetAtMs = world.nowMs() + (fault.resetMs ?? RESET_MS);
+    if (complaint === "corrupt") world.corrupt.add(id);
+    const resetAtMs = world.nowMs() + (fault?.resetMs ?? RESET_MS);
     return new Over({ error: complain(agent, complaint, { session: id, resetAtMs }) });
   }
 
@@ -267,6 +269,7 @@ export class SimTurn {
     process.sessions.delete(id);
     process.sessions.set(this.#worker.id, memory);
     world.saveTranscript(this.#worker.id, memory.lines);
+    if (renamed && world.corrupt.has(id)) world.corrupt.add(this.#worker.id);
     world.loseTranscript(id);
     this.#say({ type: "session", id: this.#worker.id, ...(renamed ? { renamed } : {}) });
   }

@@ -124,6 +124,7 @@ async function fork(handle: AgentHandle, forking: ForkInput): Promise<UpstreamSe
   const kept = forking.keepTurns === undefined ? lines : firstTurns(lines, forking.keepTurns);
   const id = world.newName(`${handle.options.agent}-session`);
   world.saveTranscript(id, kept);
+  if (world.corrupt.has(forking.id)) world.corrupt.add(id);
   return openSession(handle, id, { lines: kept, shown: shownBy(handle, kept) });
 }
 

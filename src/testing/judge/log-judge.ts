@@ -4,6 +4,7 @@ import type { Summary } from "#log/summary";
 import { hasPreamble } from "#sending/rules/preamble";
 
 const ATTEMPTS_MAX = 9; // overloads, a login, a recovery and the switches between agents, all in one turn
+const FAILURES_MAX = 3; // of one session with unknown errors: two, and that of the turn it was opened in
 const PASSING: ReadonlySet<string> = new Set(["limit", "credit", "overloaded", "auth"]);
 
 /** What is known beside the log. A rule that rests on what is left out is not judged. */
@@ -39,6 +40,8 @@ export class LogJudge {
   readonly #intents = new Set<string>();
   /** By agent: the session that was limited, and how often it had been asked for by then. */
   readonly #limited = new Map<string, { readonly session: string; readonly touches: number }>();
+  /** By session: the turns it failed with an unknown error since its last answer. */
+  readonly #failures = new Map<string, number>();
   readonly #counter = new SummaryCounter();
   #seq: number = 0;
   #open: OpenTurn | null = null;
@@ -195,10 +198,20 @@ export class LogJudge {
     this.#open = null;
     const place = this.#agents.get(entry.upstream ?? "");
     if (place === undefined || entry.upstream === undefined) return;
+    this.#countFailure(entry.upstream, entry);
     this.#limited.delete(place);
     const parked = entry.class === "limit" || entry.class === "credit";
     if (parked && this.#witness.touches !== undefined && this.#witness.resumes?.(place) !== false)
       this.#limited.set(place, { session: entry.upstream, touches: this.#touches(entry.upstream) });
+  }
+
+  #countFailure(session: string, { outcome, class: ending }: Extract<Entry, { type: "turn_end" }>): void {
+    if (outcome === "completed") this.#failures.delete(session);
+    if (ending !== "failed") return;
+    const failures = (this.#failures.get(session) ?? 0) + 1;
+    this.#failures.set(session, failures);
+    if (failures > FAILURES_MAX)
+      this.blame(`${session} failed ${failures} prompts in a row and was used again`);
   }
 
   #touches(session: string): number {

@@ -22,6 +22,8 @@ export interface AttemptFacts {
   readonly cancelConfirmed: boolean;
   /** What made the request fail stands in the prompt itself, so the same prompt would fail again. */
   readonly promptPoisoned: boolean;
+  /** The session failed an earlier prompt with an unknown error and has answered none since. */
+  readonly failedBefore: boolean;
 }
 
 export type NextStep =
@@ -101,7 +103,9 @@ export function nextStep(ending: EndingClass, facts: AttemptFacts): NextStep {
     case "interrupt":
       return { do: "finish", outcome: "interrupted", upstream: facts.cancelConfirmed ? "keep" : "drop" };
     case "fail":
-      return failed("unproven");
+      // One unknown error may be the prompt's; a second one may be the session's, and another session would work.
+      if (!facts.failedBefore) return failed("unproven");
+      return mayResend ? { do: "roll" } : failed("drop");
   }
 }
 

@@ -50,6 +50,7 @@ const MET: { readonly [kind: string]: string } = {
   auth: "failed auth first",
   too_long: "completed completed first,too_long",
   poison: "completed completed first,poisoned",
+  corrupt: "failed failed first",
   empty: "completed completed first,empty",
   stale: "completed completed first,stale_replay",
   late: "completed completed first",

@@ -9,6 +9,7 @@ const REASONS: Readonly<Record<string, string>> = {
   crashed: "its process died",
   too_long: "its history was longer than it takes",
   poisoned: "something in its history made every request fail",
+  failed: "its session failed twice in a row",
   stale_replay: "it gave the answer before once more",
   rolled_by_upstream: "the agent switched to a new session",
   renamed_by_upstream: "the agent changed the id of its session",

@@ -111,6 +111,13 @@ const SESSION: readonly Trouble[] = [
     icon: "warn",
   },
   {
+    kind: "corrupt",
+    name: "Damaged session",
+    does: "From now on it fails every prompt with an unknown error.",
+    watch: "The turn fails. After the second one a new session takes over.",
+    icon: "warn",
+  },
+  {
     kind: "restart",
     name: "Restart of the agent",
     does: "Now: its process is replaced without a word.",
