@@ -183,6 +183,7 @@ export class HttpHandler {
       server: this.#parts(),
       holdfast: this.#space(grant.space),
       grant,
+      isValid: who.isValid,
       headers: request.headers,
       signal: request.signal,
     };

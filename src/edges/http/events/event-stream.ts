@@ -17,17 +17,30 @@ export function eventText(event: string, data: string, id?: string): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-interface OpenStream {
+/** Who reads a stream. */
+export interface StreamReader {
   readonly token: string;
+  isValid(): Promise<boolean>;
+  /** Aborted when the connection is closed. */
+  readonly gone: AbortSignal;
+}
+
+interface OpenStream {
+  readonly reader: StreamReader;
   /** Ends it with its last words. */
   stop(): void;
+  /** Ends it at once, without a word. */
+  end(): void;
 }
+
+const LOOK_MS = 1_000;
 
 /** The streams of a server: each reads on only as its reader does, and whoever does not read is cut off. */
 export class EventStreams {
   readonly #limits: StreamLimits;
   readonly #open = new Set<OpenStream>();
   #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: StreamLimits) {
     this.#limits = limits;
@@ -45,19 +58,21 @@ export class EventStreams {
 
   /** A response that sends these texts; the signal given to them ends when nobody listens any more. */
   respond(
-    token: string,
-    gone: AbortSignal,
+    reader: StreamReader,
     texts: (signal: AbortSignal, stopped: AbortSignal) => AsyncIterable<string>,
   ): Response {
-    this.#check(token);
+    this.#check(reader.token);
+    const { gone } = reader;
     const ended = new AbortController();
     const stopping = new AbortController();
-    const stream: OpenStream = { token, stop: () => stopping.abort() };
-    this.#open.add(stream);
     const end = (): void => {
       ended.abort();
       this.#open.delete(stream);
+      if (this.#open.size === 0) clearInterval(this.#timer);
     };
+    const stream: OpenStream = { reader, stop: () => stopping.abort(), end };
+    if (this.#open.size === 0) this.#timer = setInterval(() => void this.#endInvalid(), LOOK_MS).unref();
+    this.#open.add(stream);
     if (gone.aborted) end();
     gone.addEventListener("abort", end, { once: true });
     const body = streamOf(texts(ended.signal, stopping.signal), this.#limits, end);
@@ -66,11 +81,18 @@ export class EventStreams {
     });
   }
 
+  /** A token that was removed, or a cookie that expired, reads nothing more. */
+  async #endInvalid(): Promise<void> {
+    for (const { reader, end } of this.#open)
+      // A store that cannot be asked now says nothing about the token.
+      if (!(await reader.isValid().catch(() => true))) end();
+  }
+
   #check(token: string): void {
     if (this.#isStopped)
       throw new Refusal("stopping", "The server is about to stop", { headers: { "retry-after": "1" } });
     const { streams, streamsPerToken } = this.#limits;
-    const own = [...this.#open].filter((stream) => stream.token === token).length;
+    const own = [...this.#open].filter(({ reader }) => reader.token === token).length;
     if (this.#open.size < streams && own < streamsPerToken) return;
     throw new Refusal(
       "too_many",

@@ -17,6 +17,8 @@ export interface Identified {
   readonly grant: Grant;
   /** By a cookie, which a browser sends whoever made it ask. */
   readonly byCookie: boolean;
+  /** Whether the token still opens anything: it may be removed, or expire, while a stream is open. */
+  isValid(): Promise<boolean>;
 }
 
 const SECRET_CHARS_MAX = 256;
@@ -26,23 +28,27 @@ export async function identify(request: Request, sources: TokenSources): Promise
   const header = request.headers.get("authorization");
   if (header !== null) {
     const [, secret = ""] = /^Bearer ([\w.~+/-]{1,256}=*)$/i.exec(header) ?? [];
-    const known =
+    const find = async (): Promise<Grant | null> =>
       secret === "" ? null : ((await sources.own(secret)) ?? (await sources.stored.known(secret)));
-    if (known !== null) return { grant: known, byCookie: false };
+    const isValid = async (): Promise<boolean> => (await find()) !== null;
+    const known = await find();
+    if (known !== null) return { grant: known, byCookie: false, isValid };
     sources.limit();
     const grant = secret === "" ? null : await sources.stored.find(secret);
     if (grant === null) throw unknown("wrong_token", "Nobody has this token here");
-    return { grant, byCookie: false };
+    return { grant, byCookie: false, isValid };
   }
   const session = cookieOf(request, sources.cookieName);
-  const grant = session === null || session.length > SECRET_CHARS_MAX ? null : sources.codes.find(session);
+  const find = (): Grant | null =>
+    session === null || session.length > SECRET_CHARS_MAX ? null : sources.codes.find(session);
+  const grant = find();
   if (grant === null) {
     sources.limit();
     throw session === null
       ? unknown("no_token", "Every request needs a token")
       : unknown("wrong_token", "This page was opened by a server that has ended, or too long ago");
   }
-  return { grant, byCookie: true };
+  return { grant, byCookie: true, isValid: async () => find() !== null };
 }
 
 function unknown(code: "no_token" | "wrong_token", message: string): Refusal {

@@ -67,6 +67,8 @@ export interface Asked<O extends Operation> {
   /** The space of the token. */
   readonly holdfast: Holdfast;
   readonly grant: Grant;
+  /** Whether the token still opens anything. */
+  readonly isValid: () => Promise<boolean>;
   readonly params: PartOf<O, "params">;
   readonly query: PartOf<O, "query">;
   readonly body: PartOf<O, "body">;

@@ -24,7 +24,7 @@ type AskedTurn = Pick<
     readonly body: { readonly agent?: string; readonly model?: string };
     readonly response: unknown;
   }>,
-  "holdfast" | "params" | "body" | "key" | "server" | "headers" | "signal" | "grant"
+  "holdfast" | "params" | "body" | "key" | "server" | "headers" | "signal" | "grant" | "isValid"
 >;
 
 /** What every verb of an agent is told of the turn. */
@@ -169,8 +169,8 @@ export function lastSeen({ headers }: Pick<Asked<Operation>, "headers">): number
 
 /** A response that streams, as long as its reader reads. */
 export function stream(
-  { server, grant, signal: gone }: Pick<Asked<Operation>, "server" | "grant" | "signal">,
+  { server, grant, isValid, signal: gone }: Pick<Asked<Operation>, "server" | "grant" | "isValid" | "signal">,
   texts: (signal: AbortSignal, stopped: AbortSignal) => AsyncIterable<string>,
 ): Response {
-  return server.streams.respond(grant.token, gone, texts);
+  return server.streams.respond({ token: grant.token, isValid, gone }, texts);
 }
