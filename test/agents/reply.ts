@@ -9,6 +9,8 @@ export interface Reply {
   readonly thinking?: string;
   readonly text?: string;
   readonly command?: string;
+  /** More calls of the same answer. */
+  readonly moreCommands?: readonly string[];
   /** The call itself asks to be let out of the sandbox: without this Codex runs what it may, unasked. */
   readonly asking?: boolean;
   /** How it ends. `cut`, `error` and `hang` come after the first half of the text. */
@@ -59,6 +61,11 @@ export const STREAM_MODES: Readonly<Record<StreamName, Mode>> = {
   refusal: (usual) => ({ ...usual, end: "refusal" }),
   thinking: (usual) => ({ ...usual, thinking: "Let me think about that." }),
 };
+
+/** The commands of an answer, one call each. */
+export function commandsOf({ command, moreCommands = [] }: Reply): readonly string[] {
+  return command === undefined ? [] : [command, ...moreCommands];
+}
 
 /** Text in pieces, so that there is a first half to break off after. */
 export function piecesOf(reply: Reply): readonly string[] {

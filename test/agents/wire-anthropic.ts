@@ -1,7 +1,7 @@
 /** Anthropic messages: spoken by Claude, and by opencode through its provider package. */
 import { at, listAt, textAt } from "./json.ts";
 import { UNCACHED } from "./prompt-cache.ts";
-import { piecesOf, type RefusalName, type Reply } from "./reply.ts";
+import { commandsOf, piecesOf, type RefusalName, type Reply } from "./reply.ts";
 import { frame, freshId, type RawRequest, type Reading, type Wire } from "./wire.ts";
 
 const RESET_S = 3600;
@@ -93,16 +93,12 @@ function blocksOf(reply: Reply, raw: RawRequest): readonly Readonly<Record<strin
       ? []
       : [{ type: "thinking", thinking: reply.thinking, signature: "ZmFrZQ==" }]),
     ...(reply.text === undefined || reply.text === "" ? [] : [{ type: "text", text: reply.text }]),
-    ...(reply.command === undefined
-      ? []
-      : [
-          {
-            type: "tool_use",
-            id: freshId("toolu"),
-            name: textAt(shell, "name") || "Bash",
-            input: { command: reply.command, description: "What the test asked for" },
-          },
-        ]),
+    ...commandsOf(reply).map((command) => ({
+      type: "tool_use",
+      id: freshId("toolu"),
+      name: textAt(shell, "name") || "Bash",
+      input: { command, description: "What the test asked for" },
+    })),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** OpenAI responses: spoken by Codex. */
 import { at, listAt, textAt } from "./json.ts";
 import { UNCACHED } from "./prompt-cache.ts";
-import { piecesOf, type RefusalName, type Reply } from "./reply.ts";
+import { commandsOf, piecesOf, type RefusalName, type Reply } from "./reply.ts";
 import { frame, freshId, type RawRequest, type Reading, type Wire } from "./wire.ts";
 
 const RESET_S = 3600;
@@ -66,7 +66,7 @@ function outputOf(item: unknown): string {
   return text.split(/^Output:\n/m).at(-1) ?? text;
 }
 
-function callOf({ command, asking }: Reply, raw: RawRequest): Readonly<Record<string, unknown>> {
+function callOf(command: string, { asking }: Reply, raw: RawRequest): Readonly<Record<string, unknown>> {
   const names = new Set(listAt(raw.body, "tools").map((tool) => textAt(tool, "name")));
   const base = { type: "function_call", id: freshId("fc"), call_id: freshId("call"), status: "completed" };
   const out =
@@ -118,9 +118,9 @@ function frames(reply: Reply, raw: RawRequest): readonly string[] {
     const content = [{ type: "output_text", text: reply.text }];
     put("response.output_item.done", { output_index: 0, item: { ...item, content } });
   }
-  if (reply.command !== undefined) {
-    put("response.output_item.done", { output_index: 1, item: callOf(reply, raw) });
-  }
+  commandsOf(reply).forEach((command, index) => {
+    put("response.output_item.done", { output_index: index + 1, item: callOf(command, reply, raw) });
+  });
   finish(put, id, reply);
   return out;
 }
