@@ -8,7 +8,8 @@ import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
 import { shownAddress } from "./stores/shown-address.ts";
 import type { Store } from "./store/store.ts";
 import type { SpaceStore } from "./store/facets.ts";
-import type { Salvaged, SalvagedRest } from "./stores/jsonl/salvage.ts";
+import type { SalvagedRest } from "./stores/indexed/copy-readable.ts";
+import type { Salvaged } from "./stores/jsonl/salvage.ts";
 import { inMemoryStore } from "./stores/in-memory/index.ts";
 
 export type { SalvagedRest };

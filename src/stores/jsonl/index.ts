@@ -6,7 +6,8 @@ import { nodeDisk } from "./disk/node-disk.ts";
 import { JsonlLogs } from "./jsonl-logs.ts";
 import { LOCK_WAIT_MS } from "./disk/locks.ts";
 
-export { salvage, type Salvaged, type SalvagedRest, type SalvageRequest } from "./salvage.ts";
+export { salvage, type Salvaged, type SalvageRequest } from "./salvage.ts";
+export type { SalvagedRest } from "#stores/indexed/copy-readable";
 export { nodeDisk };
 export type { Disk, DiskFile, DiskLock, FileStat };
 

@@ -138,12 +138,13 @@ export class JsonlLog implements IndexedLog {
     });
     const parts = [{ firstSeq: 1, lastSeq: this.index.head.headSeq }, ...stretches];
     this.#damage ??= damageAfter(this.conversation, parts, { position, reason });
-    this.#rest = stretches.map((part, nth) => {
-      const around = parts.slice(nth);
-      const at = rest[nth - 1]?.at(-1)?.end;
+    this.#rest = stretches.map(({ firstSeq, lastSeq, seqs }, nth) => {
+      const gapAt = rest[nth - 1]?.at(-1)?.end;
       const damage =
-        at === undefined ? this.#damage : damageAfter(this.conversation, around, { position: at, reason });
-      return { ...part, damage };
+        gapAt === undefined
+          ? this.#damage
+          : damageAfter(this.conversation, parts.slice(nth), { position: gapAt, reason });
+      return { firstSeq, lastSeq, seqs, damage };
     });
   }
 

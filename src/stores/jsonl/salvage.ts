@@ -15,8 +15,6 @@ import { JsonlLogs } from "./jsonl-logs.ts";
 import { nameOf } from "./file-names.ts";
 import { createWhole, readWhole, writeWhole } from "./disk/whole-file.ts";
 
-export type { SalvagedRest };
-
 export interface SalvageRequest {
   readonly dir: string;
   readonly space: SpaceId;
