@@ -99,6 +99,8 @@ export interface AgentOptions {
   readonly leaseMs?: number;
   /** How long a model may say nothing. */
   readonly silenceMs?: number;
+  /** A rate limit that ends within this time is waited for (default: 60 s); a longer one ends the turn. */
+  readonly waitForLimitMs?: number;
   readonly newId?: () => string;
 }
 
@@ -143,6 +145,7 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     endProcess: endRecordedProcess,
     leaseMs: 30_000,
     silenceMs: 300_000,
+    waitForLimitMs: 60_000,
     newId: () => systemIdsAndTime.newId(),
     ...given,
     pool: asPool(given.pool ?? {}),

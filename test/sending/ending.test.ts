@@ -40,6 +40,17 @@ describe("what follows an ending", () => {
     expect(again).toEqual([]);
   });
 
+  test("a short limit is waited for, as often as an overload, and nothing else that is parked", () => {
+    const short = { ...fresh, limitIsShort: true };
+    expect(nextStep("limit", short)).toEqual(nextStep("overloaded", short));
+    for (const facts of [
+      { ...short, backoffs: 4 },
+      { ...short, toolStarted: true },
+    ])
+      expect(nextStep("limit", facts)).toEqual({ do: "park" });
+    expect(nextStep("credit", short)).toEqual({ do: "park" });
+  });
+
   test("nothing is recovered twice", () => {
     const again = all
       .filter(({ facts }) => facts.recovered)

@@ -193,7 +193,7 @@ function framesOf(wire: WireName, parts: AnswerParts, model: string): readonly s
     case "early-end":
       return frames.slice(0, middle);
     case "malformed":
-      return frames.toSpliced(middle, 0, 'data: {"half": \n\n');
+      return frames.toSpliced(fail.when === "first" ? 0 : middle, 0, 'data: {"half": \n\n');
     case "endless":
       return frames.slice(0, middle);
     default:

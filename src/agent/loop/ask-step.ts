@@ -32,7 +32,9 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
     countUsage(at.progress, asked.answer === null ? asked.usage : asked.answer.usage);
     if (asked.answer !== null && !isEmpty(asked.answer)) return asked;
     const ending: Ending = asked.ending ?? { class: "empty", message: EMPTY, resetAtMs: null };
-    const facts = { ...IN_LOOP, recovered, backoffs };
+    const waitMs = ending.resetAtMs === null ? null : ending.resetAtMs - options.clock.nowMs();
+    const limitIsShort = waitMs !== null && waitMs <= options.waitForLimitMs;
+    const facts = { ...IN_LOOP, recovered, backoffs, limitIsShort };
     const next = work.cancelled.aborted ? null : nextStep(ending.class, facts);
     if (next === null || next.do === "finish" || next.do === "park" || next.do === "ask_auth") {
       if (asked.answer !== null) return asked;
@@ -42,8 +44,7 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
     await write(at, givenUp(at, asked, ending));
     if (next.do === "back_off") {
       backoffs++;
-      const wait = ending.resetAtMs === null ? 0 : ending.resetAtMs - options.clock.nowMs();
-      const delayMs = Math.max(next.delayMs, Math.min(wait, WAIT_MS_MAX));
+      const delayMs = Math.max(next.delayMs, Math.min(waitMs ?? 0, options.waitForLimitMs));
       tell(work, { type: "backing_off", delayMs, message: ending.message });
       await options.clock.sleep(delayMs, work.cancelled);
     } else {
@@ -59,7 +60,6 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
 }
 
 const EMPTY = "The model gave an empty answer";
-const WAIT_MS_MAX = 60_000; // what a provider asks for; for longer, people decide
 
 function isEmpty({ content, finish }: ModelAnswer): boolean {
   return finish !== "filtered" && finish !== "length" && finish !== "paused" && saysNothing(content);

@@ -118,6 +118,8 @@ function signsOf(error: unknown): ErrorSigns {
   return { code: codeIn(told, 0), message: message === "" ? fallback : message, data };
 }
 
+const ODD_STREAM = "The model's service sent something that is no part of an answer";
+
 /** Errors of the packages themselves, whose words quote what was sent or received. */
 function knownError({ name, message }: Said): ErrorSigns | null {
   const kind = (error_kind: string, text: string): ErrorSigns => ({
@@ -130,11 +132,14 @@ function knownError({ name, message }: Said): ErrorSigns | null {
     case "AI_TypeValidationError":
     case "AI_InvalidResponseDataError":
     case "AI_EmptyResponseBodyError":
-      return kind("broken_stream", "The model's service sent something that is no part of an answer");
+      return kind("broken_stream", ODD_STREAM);
     case "AI_LoadAPIKeyError":
       return kind("authentication_error", "The model has no key");
     case "AI_UnsupportedFunctionalityError":
       return kind("unsupported_functionality", `The model cannot be sent this: ${words(String(message))}`);
+    case "Error":
+      // What Anthropic's package throws where the first line of a stream is no event.
+      return /normalized \w+ stream error/.test(String(message)) ? kind("broken_stream", ODD_STREAM) : null;
     case "TypeError":
       return /header/i.test(String(message))
         ? kind("authentication_error", "The key holds a character that cannot be sent")

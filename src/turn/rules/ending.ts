@@ -20,6 +20,8 @@ export interface AttemptFacts {
   readonly backoffs: number;
   /** The cancel was confirmed by the upstream in time. */
   readonly cancelConfirmed: boolean;
+  /** The limit is known to end so soon that waiting for it is better than asking a person. */
+  readonly limitIsShort?: boolean;
   /** What made the request fail stands in the prompt itself, so the same prompt would fail again. */
   readonly promptPoisoned: boolean;
   /** The session failed an earlier prompt with an unknown error and has answered none since. */
@@ -80,18 +82,19 @@ function failed(upstream: "keep" | "unproven" | "drop"): NextStep {
 /** Decides what follows an ending. One recovery per prompt, and none once a tool may have started. */
 export function nextStep(ending: EndingClass, facts: AttemptFacts): NextStep {
   const mayResend = !facts.toolStarted && !facts.recovered;
+  const mayBackOff = !facts.toolStarted && facts.backoffs < BACKOFFS_MAX;
+  const backOff: NextStep = { do: "back_off", delayMs: BACKOFF_MS * 2 ** facts.backoffs };
   switch (ACTIONS[ending]) {
     case "done":
       return { do: "finish", outcome: "completed", upstream: "keep" };
     case "show_empty":
       return mayResend ? { do: "roll" } : { do: "finish", outcome: "completed", upstream: "unproven" };
     case "park":
-      return { do: "park" };
+      return ending === "limit" && facts.limitIsShort === true && mayBackOff ? backOff : { do: "park" };
     case "ask_auth":
       return facts.toolStarted ? failed("keep") : { do: "ask_auth" };
     case "back_off":
-      if (facts.toolStarted || facts.backoffs >= BACKOFFS_MAX) return failed("keep");
-      return { do: "back_off", delayMs: BACKOFF_MS * 2 ** facts.backoffs };
+      return mayBackOff ? backOff : failed("keep");
     case "roll":
       return mayResend ? { do: "roll" } : failed("drop");
     case "restart":

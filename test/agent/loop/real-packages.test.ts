@@ -8,6 +8,7 @@ import { inMemoryBacking } from "#stores/in-memory/index";
 import { agentRig, counter, said } from "../rig.ts";
 import { HurriedClock, WIRE_MODELS, WIRES, wireAgent } from "../wire-rig.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server.ts";
+import type { ScriptedAnswer } from "../../support/model-server/scripted-answer.ts";
 import { finish, model, type Part } from "../../support/streamed-model.ts";
 
 let server: ModelServer;
@@ -113,6 +114,32 @@ describe.each(WIRES)("over the wire of %s", (wire) => {
     expect(sent()).toHaveLength(3);
     expect(await facts(chat, "attempt")).toHaveLength(3);
     expect(await said(chat)).toEqual(["user: go", "assistant: whole"]);
+  });
+
+  test("a line that is no part of an answer, wherever it comes, and a short limit cost a pause and no turn", async () => {
+    const limited = (seconds: number): ScriptedAnswer => ({
+      fail: {
+        kind: "status",
+        status: 429,
+        type: "rate_limit_error",
+        headers: { "retry-after": `${seconds}` },
+      },
+    });
+    const clock = new HurriedClock("2026-11-18");
+    const { agent, holdfast } = wireAgent(server, wire, { clock, waitForLimitMs: 5_000 });
+    const chat = await holdfast.create({ id: "c" });
+    const text = ["half ", "of ", "it"];
+    server.add(limited(3), { text, fail: { kind: "malformed", when: "first" } });
+    server.add({ text, fail: { kind: "malformed" } }, { text: "whole" });
+    expect(await agent.send(chat, "go")).toMatchObject({ outcome: "completed", text: "whole" });
+    expect(clock.waited.filter((ms) => ms >= 1_000)).toEqual([3_000, 2_000, 4_000]);
+    expect(await said(chat)).toEqual(["user: go", "assistant: whole"]);
+    server.add(limited(6));
+    expect(await agent.send(chat, "and on")).toMatchObject({
+      outcome: "failed",
+      class: "limit",
+      resetAtMs: Date.parse("2026-11-18T00:00:06Z"),
+    });
   });
 
   test("what a failed and a cancelled attempt used is counted, where the service said it", async () => {

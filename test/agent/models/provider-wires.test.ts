@@ -195,6 +195,7 @@ describe.each(WIRES)("over the wire of %s", (wire) => {
     ],
     ["overloaded", { fail: { kind: "page" } }],
     ["overloaded", { text: ["a", "b", "c"], fail: { kind: "malformed" } }],
+    ["overloaded", { text: ["a", "b", "c"], fail: { kind: "malformed", when: "first" } }],
     ["failed", { text: ["a", "b", "c"], fail: { kind: "endless" } }],
   ])("is %s: %j", async (known, answer) => {
     const asked = await ask(wire, [user("the whole prompt")], answer);

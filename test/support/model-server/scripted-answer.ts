@@ -28,8 +28,8 @@ export type ScriptedFailure =
   | { readonly kind: "early-end" }
   /** Status 200, and a page for people. */
   | { readonly kind: "page" }
-  /** A line that is no JSON in the middle; the rest follows. */
-  | { readonly kind: "malformed" }
+  /** A line that is no JSON, before anything else or in the middle; the rest follows. */
+  | { readonly kind: "malformed"; readonly when?: "first" }
   | { readonly kind: "endless" }
   /** Nothing is ever sent, not even a status. */
   | { readonly kind: "silent" };
