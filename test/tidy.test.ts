@@ -119,6 +119,11 @@ test("JSON is read by one function alone, for V8 misreads some names", () => {
   expect([...product, ...ui].filter((file) => reads.test(read(file)))).toEqual(["src/log/json/read-json.ts"]);
 });
 
+test("options are merged with their defaults by one function alone, which leaves out what is undefined", () => {
+  const merges = /\.\.\.\w*(?:DEFAULT|LIVE|HYBRID)\w*,\s*\.\.\.(?:given|options|more)\b/;
+  expect(product.filter((file) => merges.test(read(file)))).toEqual([]);
+});
+
 test("an upstream's turn and our own loop's stand side by side on the turn, and do not know each other", () => {
   const knows = (layer: string, other: string): readonly string[] =>
     product.filter(

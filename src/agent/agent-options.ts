@@ -2,6 +2,7 @@ import type { TurnOutcome } from "#log/entry";
 import type { AssistantMessage, Usage } from "#log/message";
 import type { EndingClass } from "#log/ending-class";
 import type { Json } from "#log/json/json-text";
+import { checkNumbers, withDefaults } from "#log/with-defaults";
 import { type Clock, systemClock } from "#conversation/clock";
 import { systemIdsAndTime } from "#store/prepare";
 import type { Tool } from "#turn/effects/tool";
@@ -123,7 +124,7 @@ export async function toolsFor(
 const PARALLEL_CALLS = 8;
 const STEPS_MAX = 200; // a loop that goes on for longer is stopped and may be gone on with
 
-export function settleOptions(given: AgentOptions): SettledOptions {
+function agentDefaults(): Omit<SettledOptions, "model" | "pool" | "writer" | "isInternal" | "stopWhen"> {
   return {
     tools: [],
     replaceTool: (tool) => tool,
@@ -147,9 +148,20 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     silenceMs: 300_000,
     waitForLimitMs: 60_000,
     newId: () => systemIdsAndTime.newId(),
-    ...given,
-    pool: asPool(given.pool ?? {}),
   };
+}
+
+/** Says what the caller got wrong before anything is begun. */
+export function settleOptions(given: AgentOptions): SettledOptions {
+  checkNumbers(given, {
+    parallelCalls: "count",
+    maxSteps: "count",
+    toolTimeoutMs: "limit",
+    leaseMs: "amount",
+    silenceMs: "limit",
+  });
+  checkNumbers(given.compaction ?? {}, { reserveTokens: "amount", keepTokens: "amount" });
+  return { ...withDefaults(agentDefaults(), given), pool: asPool(given.pool ?? {}) };
 }
 
 /** What may be said of one turn. */

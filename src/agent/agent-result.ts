@@ -1,5 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
+import { checkNumbers } from "#log/with-defaults";
 import type { Usage } from "#log/message";
 import type { KnownTurn } from "#turn/known-turn";
 import type { AgentResult, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
@@ -44,6 +45,7 @@ export function limitsOf(
   settled: SettledOptions,
 ): LoopTurn["limits"] {
   const { maxSteps = settled.maxSteps, maxCostMicros } = options;
+  checkNumbers(options, { maxSteps: "count", maxCostMicros: "limit" });
   checkCostLimit(model, maxCostMicros);
   return { steps: maxSteps, costMicros: maxCostMicros ?? null };
 }

@@ -4,17 +4,20 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export const systemClock: Clock = {
-  nowMs: () => Date.now(),
-  sleep: (ms, signal) => {
-    if (signal.aborted) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    const wake = (): void => resolve();
-    signal.addEventListener("abort", wake, { once: true });
-    return promise.finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-    });
-  },
-};
+const TIMER_MS_MAX = 2_147_483_647; // the longest a timer can wait: one that is asked for more fires at once
+
+export const systemClock: Clock = { nowMs: () => Date.now(), sleep: (ms, signal) => realSleep(ms, signal) };
+
+/** `isIdle`: it does not keep the process alive. */
+export function realSleep(ms: number, signal: AbortSignal, isIdle: boolean = false): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.min(ms, TIMER_MS_MAX));
+  if (isIdle) timer.unref();
+  const wake = (): void => resolve();
+  signal.addEventListener("abort", wake, { once: true });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", wake);
+  });
+}

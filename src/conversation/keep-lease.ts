@@ -1,20 +1,9 @@
 import { isLogError, LogError } from "#log/errors";
-import type { Clock } from "./clock.ts";
+import { type Clock, realSleep } from "./clock.ts";
 
 /** Real time that does not keep the process alive: whoever has nothing else to do may end, and the lease lapses. */
 export const idleClock: Pick<Clock, "sleep"> = {
-  sleep: (ms, signal) => {
-    if (signal.aborted) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    const wake = (): void => resolve();
-    signal.addEventListener("abort", wake, { once: true });
-    return promise.finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-    });
-  },
+  sleep: (ms, signal) => realSleep(ms, signal, true),
 };
 
 interface KeepLeaseInput {

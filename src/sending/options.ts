@@ -1,4 +1,5 @@
 import type { Json } from "#log/json/json-text";
+import { checkNumbers, withDefaults } from "#log/with-defaults";
 import type { PriorBudget } from "./rules/prior-budget.ts";
 import { systemIdsAndTime } from "#store/prepare";
 import { isDeadProcess } from "#turn/running-process";
@@ -6,7 +7,7 @@ import { LINKS_TRIED_MAX } from "./sessions/choose.ts";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Upstream } from "./upstream.ts";
 import type { Host } from "#turn/host";
-import type { Pool } from "#turn/pool/pool";
+import { asPool, type Pool } from "#turn/pool/pool";
 import type { PoolOptions } from "#turn/pool/pool-options";
 import type { WireMessage } from "#turn/wire-message";
 
@@ -50,7 +51,7 @@ export interface RuntimeOptions {
 export type Settled = Required<Omit<RuntimeOptions, "writer" | "pool">> &
   Pick<RuntimeOptions, "writer"> & { readonly pool: Pool };
 
-export const DEFAULTS: Omit<Settled, "upstreams" | "pool"> = {
+const DEFAULTS: Omit<Settled, "upstreams" | "pool" | "writer"> = {
   clock: systemClock,
   isDead: isDeadProcess,
   leaseMs: 30_000,
@@ -63,6 +64,19 @@ export const DEFAULTS: Omit<Settled, "upstreams" | "pool"> = {
   linksTried: LINKS_TRIED_MAX,
   newId: () => systemIdsAndTime.newId(),
 };
+
+/** Says what the caller got wrong before anything is begun. */
+export function settleOptions(options: RuntimeOptions): Settled {
+  checkNumbers(options, {
+    leaseMs: "amount",
+    cancelMs: "limit",
+    resumeMs: "limit",
+    silenceMs: "limit",
+    toolSilenceMs: "limit",
+    linksTried: "amount",
+  });
+  return { ...withDefaults(DEFAULTS, options), pool: asPool(options.pool ?? { mode: "live" }) };
+}
 
 /** Which agent is meant; the first when nothing is said. */
 export interface AgentOptions {

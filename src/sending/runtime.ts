@@ -5,10 +5,10 @@ import { checkContent, type PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type CloseOptions, type Note, OneAtATime } from "#turn/one-at-a-time";
-import { asPool } from "#turn/pool/pool";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import { checkUpstreams, type Upstreams, upstreamsFor } from "./agents.ts";
 import { isLogError, LogError } from "#log/errors";
+import { withDefaults } from "#log/with-defaults";
 import { forkAside, type Forked, goBackTo } from "./forks/fork-aside.ts";
 import { type ForkAsideOptions, liveOf } from "./forks/from.ts";
 import { Sender } from "./sender.ts";
@@ -16,10 +16,10 @@ import { LiveSessions } from "./sessions/live-sessions.ts";
 import {
   type AgentOptions,
   type ConnectOptions,
-  DEFAULTS,
   type RuntimeOptions,
   type SendOptions,
   type Settled,
+  settleOptions,
   type TurnOptions,
 } from "./options.ts";
 import type { Connected } from "./prior/lacking.ts";
@@ -45,7 +45,7 @@ export class Runtime implements AsyncDisposable {
     checkHoldfast(holdfast);
     checkUpstreams((options as RuntimeOptions | undefined)?.upstreams);
     this.#holdfast = holdfast;
-    this.#options = { ...DEFAULTS, ...options, pool: asPool(options.pool ?? { mode: "live" }) };
+    this.#options = settleOptions(options);
     this.#live = new LiveSessions(this.#options.pool, holdfast.space);
     this.#turns = new OneAtATime(holdfast, this.#options);
     this.#keyed = new KeyedTurns(holdfast.space, ({ result }): SendResult => ({ ...result, end: null }));
@@ -113,8 +113,7 @@ export class Runtime implements AsyncDisposable {
     const [upstream] = this.#upstreams(options);
     const { clock } = this.#options;
     return forkAside(await this.#conversation(to), upstream, {
-      clock,
-      ...options,
+      ...withDefaults({ clock }, options),
       // An agent may report the fork's settings before it answers, and they are written, too.
       write: (child, body) => this.#turns.note(child.id, [body]),
       onSession: (child, session, node) => this.#live.keep(child.id, upstream, liveOf(session, node)),

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Fields } from "#log/json/json-fields";
+import { checkNumbers } from "#log/with-defaults";
 import type { Tool } from "#turn/effects/tool";
 import { loadSdk } from "./load-sdk.ts";
 import { McpConnection } from "./mcp-connection.ts";
@@ -35,6 +36,7 @@ export class McpServers implements AsyncDisposable {
   #holders: number = 0;
 
   constructor(servers: readonly McpServer[], options: McpServersOptions = {}) {
+    checkNumbers(options, { openMs: "limit" });
     const { openMs = 30_000, clock = systemClock } = options;
     this.#connections = checkServers(servers).map((server) => new McpConnection(server, { openMs, clock }));
   }

@@ -1,5 +1,6 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
+import { checkNumbers } from "#log/with-defaults";
 import { cwdOf } from "#log/projections/settings";
 import { checkCostLimit } from "#agent/agent-result";
 import { memoryOf } from "#agent/memory/conversation-memory";
@@ -63,15 +64,18 @@ export async function prepareReplay(
 }
 
 function checkOptions(options: ReplayOptions): void {
-  const { models, tools = "dry-run", fromMessage = 1, maxSteps = 1, maxPrompts = 1 } = options;
+  const { models, tools = "dry-run" } = options;
   if (!REPLAY_TOOLS.includes(tools))
     throw new LogError(
       "invalid_request",
       `Tools are replayed as ${REPLAY_TOOLS.join(", ")}, not as ${JSON.stringify(tools)}`,
     );
-  for (const [name, value] of Object.entries({ fromMessage, maxSteps, maxPrompts }))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new LogError("invalid_request", `${name} is a whole number from 1 on, not ${String(value)}`);
+  checkNumbers(options, {
+    fromMessage: "count",
+    maxPrompts: "count",
+    maxSteps: "count",
+    maxCostMicros: "limit",
+  });
   if (!Array.isArray(models)) throw new LogError("invalid_request", "models is a list");
 }
 

@@ -1,6 +1,7 @@
 import type { Skills } from "#agent/skills/skills";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
+import { checkNumbers, withDefaults } from "#log/with-defaults";
 import type { AccessKeeper } from "./access/launch-codes.ts";
 import type { Grant } from "./access/grant.ts";
 import type { StreamLimits } from "./events/event-stream.ts";
@@ -82,7 +83,7 @@ const DEFAULT_LIMITS: HttpLimits = {
   heartbeatMs: 15_000,
 };
 
-export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
+function httpDefaults(): Omit<SettledHttpOptions, "holdfast" | "names" | "limits"> {
   return {
     version: "0.0.0",
     readOnly: false,
@@ -99,7 +100,23 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     keptAccess: null,
     clock: systemClock,
     onError: () => undefined,
-    ...given,
-    limits: { ...DEFAULT_LIMITS, ...given.limits },
   };
+}
+
+/** Says what the caller got wrong before anything is served. */
+export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
+  const { limits = {} } = given;
+  checkNumbers(limits, {
+    perSecond: "limit",
+    burst: "limit",
+    bodyBytes: "amount",
+    bodyMs: "limit",
+    importBytes: "amount",
+    imports: "amount",
+    streams: "amount",
+    streamsPerToken: "amount",
+    stallMs: "limit",
+    heartbeatMs: "limit",
+  });
+  return { ...withDefaults(httpDefaults(), given), limits: withDefaults(DEFAULT_LIMITS, limits) };
 }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { checkNumbers } from "#log/with-defaults";
 import { indexedStore } from "#stores/indexed/indexed-store";
 import type { Store } from "#store/store";
 import type { Disk, DiskFile, DiskLock, FileStat } from "./disk/disk.ts";
@@ -24,6 +25,7 @@ export interface JsonlStoreOptions {
 
 /** A store of plain files: one per conversation, one entry per line, as docs/format.md describes them. */
 export function jsonlStore(options: JsonlStoreOptions): Store {
+  checkNumbers(options, { lockWaitMs: "limit" });
   const { dir, nowMs = Date.now, disk = nodeDisk, readOnly = false, lockWaitMs = LOCK_WAIT_MS } = options;
   return indexedStore(new JsonlLogs({ dir: resolve(dir), disk, readOnly, nowMs, lockWaitMs }), nowMs);
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ConversationId, Digest, SpaceId } from "#log/ids";
+import { checkNumbers } from "#log/with-defaults";
 import { type AnyVerb, spaceOfVerbs } from "#store/decorate";
 import { ALL_FACETS, type Facet, type SpaceStore, type Verb } from "#store/facets";
 import { storePort } from "#store/port";
@@ -115,6 +116,12 @@ interface Opened extends Making {
 }
 
 async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
+  checkNumbers(options, {
+    connections: "count",
+    connectMs: "limit",
+    pollMs: "limit",
+    partitions: "amount",
+  });
   const { url, pool, connections = CONNECTIONS, connectMs = CONNECT_MS } = options;
   const address = url === undefined ? null : parsePostgresAddress(url);
   if (pool === undefined && address === null)

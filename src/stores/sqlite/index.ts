@@ -1,5 +1,6 @@
 import { LogError } from "#log/errors";
 import type { SpaceId } from "#log/ids";
+import { checkNumbers } from "#log/with-defaults";
 import { ALL_FACETS, type Facet } from "#store/facets";
 import { storePort } from "#store/port";
 import type { Store, StoreDriver } from "#store/store";
@@ -35,6 +36,7 @@ const PAUSE_MS_MAX = 20;
 /** A store in one SQLite file, shared by any number of processes. */
 export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
   checkIsPath(options.path);
+  checkNumbers(options, { busyMs: "limit", bytesMax: "count" });
   const until = performance.now() + (options.busyMs ?? BUSY_MS);
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {

@@ -10,6 +10,7 @@ import {
   type UpstreamSession,
 } from "#sending/upstream";
 import type { Message } from "#log/message";
+import { withDefaults } from "#log/with-defaults";
 import { classifyEnd } from "#turn/rules/classify";
 import { vendorOf } from "#vendors/known-vendors";
 import { complain, type Complaint } from "./sim-dialect.ts";
@@ -74,7 +75,7 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
   return {
     agent: options.agent,
     account,
-    capabilities: { ...CAPABILITIES, ...options.capabilities },
+    capabilities: withDefaults(CAPABILITIES, options.capabilities ?? {}),
     toolsElsewhere: options.inside !== true,
     endings: vendorOf(options.agent).endings,
     asked: handle.asked,

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "#conversation/clock";
 import { idleClock } from "#conversation/keep-lease";
 import { LogError } from "#log/errors";
+import { checkNumbers, withDefaults } from "#log/with-defaults";
 
 /** The most that is held while nobody uses it. */
 export interface PoolLimits {
@@ -48,22 +49,18 @@ const ownClock: Clock = {
 /** Says what the caller got wrong before anything is held. */
 export function settlePool(options: PoolOptions): SettledPool {
   const { mode = "hybrid", address = null, clock = ownClock } = options;
-  const given = NAMES.filter((name) => options[name] !== undefined);
+  const given = NAMES.find((name) => options[name] !== undefined);
   if (mode !== "hybrid" && mode !== "live" && mode !== "rebuild")
     throw wrong("mode", "is live, rebuild or hybrid");
-  if (mode !== "hybrid" && given[0] !== undefined)
-    throw wrong(given[0], `is a limit, and a pool that is ${mode} has none; leave one of them out`);
-  for (const name of given) {
-    const limit = options[name];
-    if (typeof limit !== "number" || Number.isNaN(limit) || limit < 0)
-      throw wrong(name, "is a number from 0 on");
-  }
+  if (mode !== "hybrid" && given !== undefined)
+    throw wrong(given, `is a limit, and a pool that is ${mode} has none; leave one of them out`);
+  checkNumbers(options, { conversations: "limit", messages: "limit", processes: "limit", idleMs: "limit" });
   if (
     address !== null &&
     (typeof address !== "string" || address === "" || address.length > ADDRESS_CHARS_MAX)
   )
     throw wrong("address", `is a text of 1 to ${ADDRESS_CHARS_MAX} characters`);
-  const { conversations, messages, processes, idleMs } = { ...HYBRID, ...options };
+  const { conversations, messages, processes, idleMs } = withDefaults(HYBRID, options);
   const hybrid: PoolLimits = { conversations, messages, processes, idleMs };
   const limits = mode === "live" ? LIVE : mode === "rebuild" ? REBUILD : hybrid;
   return { limits, address, clock };

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { parseConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
+import { withDefaults } from "#log/with-defaults";
 import type { RuntimeOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
 import type { SessionSettings, Upstream } from "#sending/upstream";
@@ -117,7 +118,10 @@ export class Bridge implements HostPort {
   #agents([first, ...others]: readonly [BridgeAgent, ...BridgeAgent[]]): Carried {
     const { holdfast, runtime } = this.#options;
     const upstreams = [this.#upstream(first), ...others.map((agent) => this.#upstream(agent))] as const;
-    return { carrier: new Runtime(holdfast, { clock: this.#clock, ...runtime, upstreams }), upstreams };
+    return {
+      carrier: new Runtime(holdfast, { ...withDefaults({ clock: this.#clock }, runtime ?? {}), upstreams }),
+      upstreams,
+    };
   }
 
   #upstream(agent: BridgeAgent): BridgeUpstream {

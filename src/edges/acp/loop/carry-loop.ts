@@ -1,6 +1,7 @@
 import { Agent } from "#agent/agent";
 import { serversFor } from "#agent/mcp/given-servers";
 import type { McpServers } from "#agent/mcp/mcp-servers";
+import { withDefaults } from "#log/with-defaults";
 import type { LoadedLoop } from "#edges/acp/carrier";
 import { EditorServers } from "./editor-servers.ts";
 import { type AgentLoop, LoopAgent } from "./loop-agent.ts";
@@ -16,7 +17,7 @@ export function carryLoop(given: AgentLoop): LoadedLoop {
         ...serversFor(shared, id),
         ...editor.of(id, paramsOf(id)),
       ];
-      const loop = new Agent(holdfast, { clock, ...given.loop, servers });
+      const loop = new Agent(holdfast, { ...withDefaults({ clock }, given.loop), servers });
       const agent = new LoopAgent(holdfast, loop, given, editor);
       return { carrier: new LoopCarrier({ holdfast, loop, agent, show }), upstreams: [agent] };
     },

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
+import { withDefaults } from "#log/with-defaults";
 import type { SendResult } from "#sending/finish-turn";
 import type { RuntimeOptions, SendOptions, TurnOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
@@ -25,7 +26,8 @@ export class UnattendedAgent extends Runtime {
     const host = new LogHost(holdfast, { cwd, version });
     const upstream = new AcpUpstream(spec, host, clock);
     // A person may take a day to answer, and the agent is silent meanwhile.
-    super(holdfast, { onSilence: "tell", pool: { mode: "hybrid" }, ...more, clock, upstreams: [upstream] });
+    const runtime = withDefaults({ onSilence: "tell" as const, pool: { mode: "hybrid" as const } }, more);
+    super(holdfast, { ...runtime, clock, upstreams: [upstream] });
     this.#upstream = upstream;
     this.#host = host;
   }

@@ -3,6 +3,7 @@ import type { Call } from "#edges/cli/command";
 import { SIMULATED } from "#edges/cli/known-agents";
 import type { AgentSource, WaitingTrouble } from "#edges/http/index";
 import { LogError } from "#log/errors";
+import { withDefaults } from "#log/with-defaults";
 import type { RuntimeOptions } from "#sending/options";
 import { Runtime } from "#sending/runtime";
 import { systemIdsAndTime } from "#store/prepare";
@@ -49,9 +50,7 @@ export class SimulatedAgent extends Runtime {
     }: Omit<RuntimeOptions, "upstreams"> & { readonly world: SimWorld; readonly limitMs?: number },
   ) {
     super(holdfast, {
-      ...PATIENCE,
-      pool: { mode: "hybrid" },
-      ...more,
+      ...withDefaults({ ...PATIENCE, pool: { mode: "hybrid" } }, more),
       upstreams: [simUpstream(world, { agent: SIMULATED, model: MODEL })],
     });
     this.#world = world;

@@ -5,6 +5,7 @@ import {
   UPLOAD_TYPE,
   type UploadedBytes,
 } from "#edges/http/routes/route";
+import { checkNumbers } from "#log/with-defaults";
 import { errorOf } from "./api-error.ts";
 
 export interface ClientOptions {
@@ -42,6 +43,7 @@ export class Transport {
   readonly #sleep: (ms: number) => Promise<void>;
 
   constructor(options: ClientOptions) {
+    checkNumbers(options, { retries: "amount" });
     this.#options = options;
     this.#retries = options.retries ?? 4;
     this.#sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));

@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { LogError } from "#log/errors";
+import { checkNumbers } from "#log/with-defaults";
 import type { HttpHandler } from "#edges/http/http-handler";
 import { NodeAdapter } from "./node-adapter.ts";
 
@@ -36,6 +37,7 @@ export async function listen(
   makeHandler: (port: number) => HttpHandler,
   options: ListenOptions = {},
 ): Promise<Listening> {
+  checkNumbers(options, { port: "port", requestMs: "limit" });
   const { host = "127.0.0.1", port = 0, beyondLoopback = false, requestMs = REQUEST_MS } = options;
   if (!LOOPBACK.has(host) && !beyondLoopback)
     throw new LogError(
