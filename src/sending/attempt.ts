@@ -4,7 +4,7 @@ import { commandIn, type CommandKind } from "./rules/agent-command.ts";
 import type { Ending, Parked } from "#turn/rules/ending";
 import { heldAfter } from "./rules/proof.ts";
 import { isCertain } from "#log/projections/link-records";
-import { hasCompacted, hasOpenCall, type TurnEvent } from "#turn/rules/turn-event";
+import { hasOpenCall, type TurnEvent } from "#turn/rules/turn-event";
 import { type Choice, chooseSession } from "./sessions/choose.ts";
 import { isUnremarkable, lackingNothing, readLacking } from "./prior/lacking.ts";
 import { readCarryLimits } from "./prior/limits.ts";
@@ -162,8 +162,8 @@ export function heldAtEnd(turn: Turn, attempted: Attempted, ended: Ended): HeldA
   const { choice, command, ending } = attempted;
   const { outcome, node, events } = ended;
   const before = choice?.held ?? null;
-  // What it made a summary of it does not hold any more; a session that it rolled to never held it.
-  if (attempted.rolled || hasCompacted(events)) return { holds: null, written: { held: null } };
+  // A session that it rolled to never held what came before.
+  if (attempted.rolled) return { holds: null, written: { held: null } };
   // A command tells the model nothing, so what it lacked it lacks.
   if (command !== null && choice?.proven !== true) return { holds: before, written: { held: before } };
   // What a tool did that was at work when the turn was stopped the session may not know.

@@ -14,7 +14,7 @@ type ToolEvent = Extract<TurnEvent, { type: "tool" }>;
 
 type Gathered = Extract<
   TurnEvent,
-  { type: "text" | "thinking" | "tool" | "other" | "final_text" | "waiting" | "steered" | "compacted" }
+  { type: "text" | "thinking" | "tool" | "other" | "final_text" | "waiting" | "steered" }
 >;
 
 /** What is declared of a tool that Holdfast runs. */

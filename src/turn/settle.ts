@@ -5,7 +5,7 @@ import type { ConversationId, EntryId } from "#log/ids";
 import { turnsOf } from "#log/projections/turns";
 import { runEnd } from "./rules/run-ending.ts";
 import { TurnNodes } from "./rules/turn-record.ts";
-import { hasCompacted, type TurnEvent } from "#turn/rules/turn-event";
+import type { TurnEvent } from "#turn/rules/turn-event";
 import type { SpaceStore } from "#store/facets";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
@@ -100,7 +100,7 @@ interface Left {
   readonly upstream: string | null;
   /** What earlier ones used, where format 1 put it among the updates. */
   readonly spent: readonly Usage[];
-  /** The agent summarized its history, or continued in a new session. */
+  /** The agent continued in a new session. */
   readonly forgot: boolean;
   /** The last message the turn has written by itself. */
   readonly last: EntryId | null;
@@ -138,9 +138,7 @@ async function readLeft(space: SpaceStore, conversation: ConversationId, startSe
       if (entry.message.role === "assistant") left.said = new TurnNodes();
     } else if (entry.type === "permission" && entry.request !== undefined) waiting.add(entry.request);
     else if (entry.type === "permission_answer") waiting.delete(entry.request);
-    const events = eventsOf(entry);
-    left.forgot ||= hasCompacted(events);
-    for (const event of events) {
+    for (const event of eventsOf(entry)) {
       if (event.type === "usage") left.spent.push(event.usage);
       else left.said.add(event);
     }

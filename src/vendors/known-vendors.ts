@@ -19,7 +19,6 @@ export const UNKNOWN_VENDOR: Vendor = {
     toolName: (meta) =>
       VENDORS.map(({ dialect }) => dialect.toolName(meta)).find((name) => name !== null) ?? null,
     neverRan: (update) => VENDORS.some(({ dialect }) => dialect.neverRan(update)),
-    compactionTools: VENDORS.flatMap(({ dialect }) => dialect.compactionTools),
   },
   records: null,
 };

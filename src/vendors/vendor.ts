@@ -79,7 +79,7 @@ export interface Dialect {
   toolName(meta: Fields): string | null;
   /** Whether a failed call, by this update and the `_meta` of it, never ran at all. */
   neverRan(update: Fields): boolean;
-  /** The calls as which it shows that it has put a summary in the place of its history. */
+  /** The calls as which it shows that it summarizes its history: no tool runs. */
   readonly compactionTools: readonly string[];
   /** The ids of calls as which it shows that it has reviewed another one: no tool runs. */
   readonly reviewCalls: RegExp | null;

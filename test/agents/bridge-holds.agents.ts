@@ -54,6 +54,40 @@ test.each(BOTH)("%s: after ten stops the model is sent what it is sent without t
   expect(bridged / direct).toBeLessThanOrEqual(1.1);
 });
 
+/** What the models are sent after a compaction, in bytes. */
+async function afterCompaction(host: Talk, model: FakeModel, command: readonly string[]): Promise<number> {
+  for (const fact of ["color=blue", "shape=round", "size=big"])
+    await host.prompt(`remember ${fact} ${"and so on ".repeat(500)}`);
+  for (const prompt of [...command, "what is taste? #last"]) await host.prompt(prompt);
+  return JSON.stringify(model.requests().at(-1)?.body).length;
+}
+
+test.each([
+  ["that was asked for", ["/compact"], {}],
+  [
+    "of its own accord",
+    [],
+    { CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: "3", CLAUDE_CODE_AUTO_COMPACT_WINDOW: "100000" },
+  ],
+])(
+  "claude: after a compaction %s the model is sent what it is sent without the bridge",
+  async (_how, command, env) => {
+    await using rig = await bridgeRig({ agents: ["claude"], env });
+    await using alone = await agentRig("claude", env);
+    const host = await rig.open();
+    const bridged = await afterCompaction(host, rig.model, command);
+    const direct = await afterCompaction(await alone.open(), alone.model, command);
+    expect(bridged / direct).toBeLessThanOrEqual(1.01);
+    await host.host.close();
+    const again = await rig.reload(host.sessionId);
+    await again.prompt("what is taste? #later");
+    const sent = JSON.stringify(rig.model.requests().at(-1)?.body);
+    expect(sent.length / direct).toBeLessThanOrEqual(1.05);
+    expect(sent).not.toContain("restored from its log");
+    expect(await rig.effects(host.sessionId)).toEqual([]);
+  },
+);
+
 test("claude: /cost, /usage and /clear are what they are without the bridge", async () => {
   await using rig = await bridgeRig({ agents: ["claude"] });
   const { model } = rig;

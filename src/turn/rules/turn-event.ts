@@ -51,8 +51,6 @@ export type TurnEvent = (
    * conversation, so the next prompt carries prior context. `renamed`: it is the same session and holds all it held.
    */
   | { readonly type: "session"; readonly id: string; readonly renamed?: true }
-  /** The agent has put a summary in the place of its own history. */
-  | { readonly type: "compacted" }
   | { readonly type: "usage"; readonly usage: Usage }
 ) & {
   /** The message as it came, for an edge that passes it on; never recorded. */
@@ -74,11 +72,6 @@ export function turnText(events: Iterable<TurnEvent>): string {
 
 export function toolStarted(events: Iterable<TurnEvent>): boolean {
   for (const event of events) if (event.type === "tool") return true;
-  return false;
-}
-
-export function hasCompacted(events: Iterable<TurnEvent>): boolean {
-  for (const { type } of events) if (type === "compacted") return true;
   return false;
 }
 

@@ -165,7 +165,6 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     if (update !== null) {
       turn.failure.read(update);
       turn.queue.push({ ...turn.translator.event(update), wire: line });
-      if (turn.translator.hasCompacted(update)) turn.queue.push({ type: "compacted" });
     } else if (line.message.method === "session/request_permission") this.#permission(turn, line);
     else
       turn.queue.push({

@@ -91,8 +91,14 @@ function settings(turn: Turn): string {
 
 function compact(turn: Turn): Answer {
   turn.update({ sessionUpdate: "compaction_update", compactionId: "c1", status: "in_progress" });
-  const call = { toolCallId: "compact-1", title: "Compact conversation", kind: "other", status: "pending" };
-  turn.update({ sessionUpdate: "tool_call", ...call });
+  const call = {
+    toolCallId: "compact-1",
+    title: "Compact conversation",
+    kind: "think",
+    status: "in_progress",
+  };
+  const meta = { _meta: { claudeCode: { toolName: "compact" } } };
+  turn.update({ sessionUpdate: "tool_call", ...call, ...meta });
   turn.update({ sessionUpdate: "tool_call_update", toolCallId: "compact-1", status: "completed" });
   turn.update({ sessionUpdate: "compaction_update", compactionId: "c1", status: "completed", summary: "s" });
   turn.say("Compacted.");

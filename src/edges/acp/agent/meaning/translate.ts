@@ -27,6 +27,9 @@ export class Translator {
     { readonly name: string; readonly input: Json; readonly output: string }
   >();
 
+  /** The calls as which the agent shows work of its own. */
+  readonly #ownWork = new Set<string>();
+
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
   }
@@ -65,8 +68,11 @@ export class Translator {
   }
 
   #call(call: string, update: Fields): TurnEvent {
-    if (this.#dialect.reviewCalls?.test(call) === true) return { type: "other", data: bounded(update) };
-    return this.#tool(call, update);
+    const { reviewCalls, compactionTools } = this.#dialect;
+    const isFirst = !this.#tools.has(call);
+    if (isFirst && (reviewCalls?.test(call) === true || compactionTools.includes(this.#toolName(update))))
+      this.#ownWork.add(call);
+    return this.#ownWork.has(call) ? { type: "other", data: bounded(update) } : this.#tool(call, update);
   }
 
   #tool(call: string, update: Fields): ToolEvent {
@@ -94,18 +100,6 @@ export class Translator {
     const named = [update["name"], own, update["title"], update["kind"]];
     const name = named.find((given) => typeof given === "string" && given !== "");
     return typeof name === "string" ? name : "tool";
-  }
-
-  /** Whether an update says that the agent has put a summary in the place of its history: asked after its `event`. */
-  hasCompacted(update: Fields): boolean {
-    const { sessionUpdate, status, toolCallId } = update;
-    if (status !== "completed") return false;
-    if (sessionUpdate === "compaction_update") return true;
-    const isCall = sessionUpdate === "tool_call" || sessionUpdate === "tool_call_update";
-    return (
-      isCall &&
-      this.#dialect.compactionTools.includes(this.#tools.get(callOf(toolCallId ?? null))?.name ?? "")
-    );
   }
 
   nameOf(call: string): string | null {
