@@ -14,7 +14,7 @@ import { isDeadProcess } from "#turn/running-process";
 import type { StepFacts } from "./rules/answer-entries.ts";
 import { applyStateUpdate, type StateRule } from "./rules/derived-state.ts";
 import type { AgentModel, ModelGiven } from "./models/model.ts";
-import { openModel } from "./models/open-model.ts";
+import { openModel, wholeModel } from "./models/open-model.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
 import type { Skills } from "./skills/skills.ts";
 import { skillTools } from "./skills/skill-tools.ts";
@@ -159,9 +159,14 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     toolTimeoutMs: "limit",
     leaseMs: "amount",
     silenceMs: "limit",
+    waitForLimitMs: "amount",
   });
   checkNumbers(given.compaction ?? {}, { reserveTokens: "amount", keepTokens: "amount" });
-  return { ...withDefaults(agentDefaults(), given), pool: asPool(given.pool ?? {}) };
+  const { model } = given;
+  if (typeof model === "object" && model !== null && "model" in model) wholeModel(model);
+  const options = withDefaults(agentDefaults(), given);
+  const opened = async (asked: ModelGiven): Promise<AgentModel> => wholeModel(await options.openModel(asked));
+  return { ...options, openModel: opened, pool: asPool(given.pool ?? {}) };
 }
 
 /** What may be said of one turn. */

@@ -1,7 +1,7 @@
 import { LogError } from "./errors.ts";
 
 /** What an option that is a number may be. */
-export type NumberKind = "count" | "amount" | "port" | "limit";
+export type NumberKind = "count" | "amount" | "port" | "limit" | "price";
 
 interface NumberRule {
   readonly allows: (value: number) => boolean;
@@ -23,6 +23,7 @@ const NUMBERS: { readonly [K in NumberKind]: NumberRule } = {
     allows: (value) => Number.isInteger(value) && value >= 0 && value <= 65_535,
     text: "an integer from 0 to 65535",
   },
+  price: { allows: (value) => Number.isFinite(value) && value >= 0, text: "a finite number of at least 0" },
   /** A time or a maximum; infinite where there is none. */
   limit: { allows: (value) => value >= 0, text: "a number of at least 0" },
 };

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { LogError } from "#log/errors";
+import { checkNumbers } from "#log/with-defaults";
 import type { AgentModel, ModelGiven } from "./model.ts";
 import { knownModel } from "./model-table.ts";
 import { type Provider, PROVIDERS, type ProviderSettings } from "./providers.ts";
@@ -18,11 +19,34 @@ export interface OpenModelOptions {
  */
 export async function openModel(given: ModelGiven, options: OpenModelOptions = {}): Promise<AgentModel> {
   if (typeof given === "string") return openNamed(given, options);
-  if (typeof given === "object" && given !== null && "model" in given)
-    return { ...given, model: checked(given.model) };
+  if (typeof given === "object" && given !== null && "model" in given) return wholeModel(given);
   const model = checked(given);
   return withKnown(idOfModel(model), model);
 }
+
+type GivenModel = Pick<AgentModel, "id" | "model"> & Partial<AgentModel>;
+
+/** A model with all that is known of it. Figures that cannot be meant are found here: after the answer it would be lost for them. */
+export function wholeModel(given: GivenModel): AgentModel {
+  const { id, window = null, maxOutput = null, price = null } = given;
+  if (typeof id !== "string" || id.trim() === "")
+    throw new LogError("invalid_request", "A model needs an id, for example openai/gpt-5");
+  checkNumbers({ window: window ?? undefined, maxOutput: maxOutput ?? undefined }, SIZES);
+  if (price !== null) {
+    const { input, output } = price;
+    if (input === undefined || output === undefined)
+      throw new LogError(
+        "invalid_request",
+        `The price of ${id} must have input and output, in microdollars for a million tokens (got ${JSON.stringify(price)})`,
+        { model: id },
+      );
+    checkNumbers(price, PRICES);
+  }
+  return { id, model: checked(given.model), window, maxOutput, price };
+}
+
+const PRICES = { input: "price", output: "price", cacheRead: "price", cacheWrite: "price" } as const;
+const SIZES = { window: "count", maxOutput: "count" } as const;
 
 /** `provider/name` of a model that was handed in. The package's own name of the provider says the API behind a dot. */
 export function idOfModel(given: Exclude<ModelGiven, string>): string {
