@@ -5,6 +5,7 @@ import { ERROR_GROUPS, isLogError } from "#log/errors";
 import type { Usage } from "#log/message";
 import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/observe/observe-store";
 import { isKnownReason } from "#transfer/words";
+import { CallsWithoutIntent } from "./calls-without-intent.ts";
 import { Counter, type Family, gauge, Histogram, metricsText } from "./metrics-text.ts";
 import { processFigures } from "./process-figures.ts";
 
@@ -28,7 +29,7 @@ export class Metrics implements StoreObserver {
   });
   readonly #tools = new Counter({
     name: "holdfast_tool_calls_total",
-    help: "Tool calls that were begun.",
+    help: "Tool calls that were begun, also of tools without effects.",
   });
   readonly #tokens = new Counter({
     name: "holdfast_tokens_total",
@@ -62,13 +63,16 @@ export class Metrics implements StoreObserver {
     name: "holdfast_http_refused_total",
     help: "Requests that were refused or failed, by code.",
   });
-  /** The turn that is open in a conversation, as far as it was written here. */
-  readonly #open = new Map<string, string>();
+  /** The turn that is open in a conversation, as far as it was written here, and its calls without an intent. */
+  readonly #open = new Map<string, { readonly turn: string; readonly calls: CallsWithoutIntent }>();
 
   wrote({ space, conversation, drafts, ms }: WrittenBatch): void {
     this.#writes.observe(ms / 1_000);
     this.#entries.add({}, drafts.length);
-    for (const one of drafts) if (one.draft.time === undefined) this.#count(`${space}/${conversation}`, one);
+    const key = `${space}/${conversation}`;
+    const live = drafts.filter(({ draft }) => draft.time === undefined);
+    for (const one of live) this.#count(key, one);
+    this.#open.get(key)?.calls.add(live);
   }
 
   failed({ verb, error }: StoreFailure): void {
@@ -123,10 +127,10 @@ export class Metrics implements StoreObserver {
   #count(conversation: string, { draft }: StampedDraft): void {
     const { type } = draft;
     const body: unknown = draft.body;
-    if (type === "turn_start") this.#open.set(conversation, (body as Bodies["turn_start"]).turn);
+    if (type === "turn_start") this.#begin(conversation, (body as Bodies["turn_start"]).turn);
     else if (type === "attempt") {
       const { turn, model } = body as Bodies["attempt"];
-      this.#open.set(conversation, turn);
+      this.#begin(conversation, turn);
       this.#attempts.add({ of: model === undefined ? "upstream" : "model" });
     } else if (type === "turn_end") {
       const { outcome, class: known = outcome } = body as Bodies["turn_end"];
@@ -135,12 +139,20 @@ export class Metrics implements StoreObserver {
     } else if (type === "upstream_link") {
       const { reason } = body as Bodies["upstream_link"];
       if (reason !== "first") this.#rollovers.add({ reason: isKnownReason(reason) ? reason : OTHER });
-    } else if (type === "tool_intent") this.#tools.add({});
-    else if (type === "attempt_end") this.#used((body as Bodies["attempt_end"]).usage);
+    } else if (type === "tool_intent") {
+      this.#open.get(conversation)?.calls.begun((body as Bodies["tool_intent"]).call);
+      this.#tools.add({});
+    } else if (type === "attempt_end") this.#used((body as Bodies["attempt_end"]).usage);
     else if (type === "message") {
       const { message } = body as Bodies["message"];
       if (message.role === "assistant") this.#used(message.usage);
+      if (this.#open.get(conversation)?.calls.ran(body as Bodies["message"])) this.#tools.add({});
     }
+  }
+
+  #begin(conversation: string, turn: string): void {
+    if (this.#open.get(conversation)?.turn !== turn)
+      this.#open.set(conversation, { turn, calls: new CallsWithoutIntent() });
   }
 
   #used(usage: Usage = {}): void {

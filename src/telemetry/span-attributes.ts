@@ -1,5 +1,5 @@
 import type { Bodies } from "#log/entry";
-import type { Usage } from "#log/message";
+import type { AssistantMessage, Usage } from "#log/message";
 
 export type Attributes = { readonly [name: string]: string | number | boolean | readonly string[] };
 
@@ -44,7 +44,7 @@ export function attemptAttributes(
     return {
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": providerOfModel(model),
-      "gen_ai.request.model": model,
+      "gen_ai.request.model": modelName(model),
       ...about,
     };
   return {
@@ -57,7 +57,41 @@ export function attemptAttributes(
   };
 }
 
-export function toolAttributes({ name, call }: Bodies["tool_intent"], conversation: string): Attributes {
+/** What a model is called by its provider: its name without that of the provider in front of it. */
+export function modelName(model: string): string {
+  return model.slice(model.indexOf("/") + 1);
+}
+
+/** Reasons of answers as the conventions call them, by those of our own loop and of agents; any other goes by its own name. */
+const FINISH_REASONS: { readonly [reason: string]: string } = {
+  endTurn: "stop",
+  end_turn: "stop",
+  stop_sequence: "stop",
+  toolUse: "tool_call",
+  tool_use: "tool_call",
+  maxTokens: "length",
+  max_tokens: "length",
+  refusal: "content_filter",
+  failed: "error",
+};
+
+/** `asked`: the model that was asked, where it was not an agent's. */
+export function answerAttributes(
+  { model, stopReason }: Pick<AssistantMessage, "model" | "stopReason">,
+  asked: string | null,
+): Attributes {
+  return {
+    ...(model === undefined ? {} : { "gen_ai.response.model": model === asked ? modelName(model) : model }),
+    ...(stopReason === undefined
+      ? {}
+      : { "gen_ai.response.finish_reasons": [FINISH_REASONS[stopReason] ?? stopReason] }),
+  };
+}
+
+export function toolAttributes(
+  { name, call }: Pick<Bodies["tool_intent"], "name" | "call">,
+  conversation: string,
+): Attributes {
   return {
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": name,

@@ -1,13 +1,16 @@
 import type { StampedDraft } from "#log/batch";
 import type { Bodies, EntryOf, EntryType } from "#log/entry";
 import { addUsage, NO_USAGE } from "#log/add-usage";
-import type { Usage } from "#log/message";
+import type { AssistantMessage, Usage } from "#log/message";
 import { fieldsOf } from "#log/json/json-fields";
 import { recordedEvents } from "#turn/rules/attempt-record";
 import { callKey } from "#turn/rules/turn-record";
+import { CallsWithoutIntent } from "./calls-without-intent.ts";
 import {
+  answerAttributes,
   attemptAttributes,
   type Attributes,
+  modelName,
   toolAttributes,
   turnAttributes,
   usageAttributes,
@@ -44,6 +47,8 @@ interface OpenTurn {
   readonly turn: string;
   readonly span: string;
   attempt: string | null;
+  /** The model that was asked last; null: an agent was. */
+  model: string | null;
   readonly tools: Map<string, string>;
   usage: Required<Usage>;
 }
@@ -62,6 +67,7 @@ export class TurnSpans {
   #changes: SpanChange[] = [];
   /** Of the batch that is looked at, until it is told. */
   #answer: Answer | null = null;
+  readonly #calls: CallsWithoutIntent = new CallsWithoutIntent();
 
   constructor(at: { readonly space: string; readonly conversation: string }) {
     this.#at = at;
@@ -73,7 +79,9 @@ export class TurnSpans {
     this.#changes = [];
     this.#answer = answerIn(live);
     for (const { draft, time } of live) this.#addEntry(draft.type, draft.body, time);
-    if (this.#turn !== null) this.#answered(this.#turn, live.at(-1)?.time ?? "");
+    if (this.#turn === null) return this.#changes;
+    this.#answered(this.#turn, live.at(-1)?.time ?? "");
+    this.#calls.add(live);
     return this.#changes;
   }
 
@@ -120,7 +128,7 @@ export class TurnSpans {
     const attributes = { ...turnAttributes({ ...this.#at, turn, agent: this.#agent }), ...more };
     const name = this.#agent === null ? "invoke_agent" : `invoke_agent ${this.#agent}`;
     const span = this.#start("turn", { parent: null, name, time, attributes });
-    const open: OpenTurn = { turn, span, attempt: null, tools: new Map(), usage: NO_USAGE };
+    const open: OpenTurn = { turn, span, attempt: null, model: null, tools: new Map(), usage: NO_USAGE };
     this.#turn = open;
     return open;
   }
@@ -142,7 +150,8 @@ export class TurnSpans {
     const name =
       body.model === undefined
         ? `invoke_agent${this.#agent === null ? "" : ` ${this.#agent}`}`
-        : `chat ${body.model}`;
+        : `chat ${modelName(body.model)}`;
+    turn.model = body.model ?? null;
     turn.attempt = this.#start("attempt", { parent: turn.span, name, time, attributes });
   }
 
@@ -159,9 +168,18 @@ export class TurnSpans {
     if (turn === null) return;
     const key = callKey(body);
     this.#endTool(turn, key, time, OTHER);
-    const attributes = toolAttributes(body, this.#at.conversation);
+    this.#calls.begun(body.call);
+    this.#startTool(turn, key, { ...body, time });
+  }
+
+  #startTool(
+    turn: OpenTurn,
+    key: string,
+    { time, ...of }: { readonly name: string; readonly call: string; readonly time: string },
+  ): void {
+    const attributes = toolAttributes(of, this.#at.conversation);
     const parent = turn.attempt ?? turn.span;
-    turn.tools.set(key, this.#start("tool", { parent, name: `execute_tool ${body.name}`, time, attributes }));
+    turn.tools.set(key, this.#start("tool", { parent, name: `execute_tool ${of.name}`, time, attributes }));
   }
 
   #progress({ call, data }: Bodies["tool_progress"], time: string): void {
@@ -177,8 +195,13 @@ export class TurnSpans {
         this.#endTool(this.#turn, callKey(event), time, event.state === "failed" ? "tool_error" : null);
   }
 
-  #message({ message }: Bodies["message"], time: string): void {
-    if (message.role === "toolResult") this.#toolOver(message.toolCallId, time, message.isError === true);
+  #message(body: Bodies["message"], time: string): void {
+    const { message } = body;
+    if (message.role !== "toolResult") return;
+    const call = message.toolCallId;
+    const made = this.#calls.ran(body);
+    if (made !== null && this.#turn !== null) this.#startTool(this.#turn, call, { ...made, call });
+    this.#toolOver(call, time, message.isError === true);
   }
 
   /** By its id alone: what a result says. The oldest of several that is open. */
@@ -190,10 +213,11 @@ export class TurnSpans {
 
   #answered(turn: OpenTurn, time: string): void {
     if (this.#answer === null) return;
-    const { usage, attributes } = this.#answer;
+    const { usage, last } = this.#answer;
     this.#answer = null;
     turn.usage = addUsage(turn.usage, usage);
-    this.#endAttempt(turn, time, { error: null, attributes: { ...attributes, ...usageAttributes(usage) } });
+    const attributes = { ...answerAttributes(last, turn.model), ...usageAttributes(usage) };
+    this.#endAttempt(turn, time, { error: null, attributes });
   }
 
   #turnEnd({ turn: id, outcome, class: known = outcome }: Bodies["turn_end"], time: string): void {
@@ -232,6 +256,7 @@ export class TurnSpans {
     const all = { ...attributes, ...usageAttributes(turn.usage) };
     this.#changes.push({ change: "end", span: turn.span, time, error, attributes: all });
     this.#turn = null;
+    this.#calls.clear();
   }
 }
 
@@ -240,7 +265,7 @@ type Ended = Pick<Extract<SpanChange, { change: "end" }>, "error" | "attributes"
 
 interface Answer {
   readonly usage: Required<Usage>;
-  readonly attributes: Attributes;
+  readonly last: AssistantMessage;
 }
 
 /** What a batch says of the answer in it: an upstream's is several messages, and one of them says what all of them used. */
@@ -250,12 +275,5 @@ function answerIn(drafts: readonly StampedDraft[]): Answer | null {
     .filter((message) => message.role === "assistant");
   const last = messages.at(-1);
   if (last === undefined) return null;
-  const { model, stopReason } = last;
-  return {
-    usage: messages.reduce((total, { usage = {} }) => addUsage(total, usage), NO_USAGE),
-    attributes: {
-      ...(model === undefined ? {} : { "gen_ai.response.model": model }),
-      ...(stopReason === undefined ? {} : { "gen_ai.response.finish_reasons": [stopReason] }),
-    },
-  };
+  return { usage: messages.reduce((total, { usage = {} }) => addUsage(total, usage), NO_USAGE), last };
 }

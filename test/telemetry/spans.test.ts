@@ -14,7 +14,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { observeStore, type StoreObserver } from "#store/index";
-import { openTelemetry } from "#telemetry/index";
+import { Metrics, openTelemetry } from "#telemetry/index";
 import { counter } from "../agent/rig.ts";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { aRig } from "../sending/rig.ts";
@@ -56,9 +56,9 @@ test("a turn of our own loop is a span, its model calls and tools are spans in i
   ]);
   await loop(holdfast, model, { tools: [counter("look")] }).send("c", SECRET);
   const found = Object.groupBy(spans(), ({ name }) => name);
-  expect(Object.keys(found).toSorted()).toEqual(["chat scripted/one", "execute_tool look", "invoke_agent"]);
+  expect(Object.keys(found).toSorted()).toEqual(["chat one", "execute_tool look", "invoke_agent"]);
   const [turn] = found["invoke_agent"] ?? [];
-  const [first, second] = found["chat scripted/one"] ?? [];
+  const [first, second] = found["chat one"] ?? [];
   const [tool] = found["execute_tool look"] ?? [];
   for (const span of [first, second, tool])
     expect(span?.parentSpanContext?.spanId).toBe(turn?.spanContext().spanId);
@@ -71,8 +71,9 @@ test("a turn of our own loop is a span, its model calls and tools are spans in i
   expect(first?.attributes).toMatchObject({
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": "scripted",
-    "gen_ai.request.model": "scripted/one",
-    "gen_ai.response.finish_reasons": ["toolUse"],
+    "gen_ai.request.model": "one",
+    "gen_ai.response.model": "one",
+    "gen_ai.response.finish_reasons": ["tool_call"],
     "gen_ai.conversation.id": "c",
   });
   const used = (span: ReadableSpan | undefined): readonly unknown[] =>
@@ -91,6 +92,44 @@ test("a turn of our own loop is a span, its model calls and tools are spans in i
     JSON.stringify(spans().map(({ name, attributes, events }) => [name, attributes, events])),
   ).not.toContain(SECRET);
   expect(spans().every(({ ended }) => ended)).toBe(true);
+});
+
+test("tools without effects are spans and counted like the others, calls that never ran are neither", async () => {
+  const { observer, spans } = await traced();
+  const metrics = new Metrics();
+  await using holdfast = await openHoldfast({ store: "memory:", telemetry: [observer, metrics] });
+  await holdfast.create({ id: "c" });
+  const look = counter("look", { effect: "none" });
+  const fail = counter("fail", {
+    effect: "none",
+    run: async () => {
+      throw new Error("nothing there");
+    },
+  });
+  const call = (id: string, name: string): object => ({ id, name, input: {} });
+  const model = new ScriptedModel([
+    { calls: [call("1", "look"), call("2", "fail"), call("3", "act"), call("4", "gone")] as never },
+    { calls: [call("1", "look")] as never, finish: "stop" },
+    { text: "Done", finish: "length" },
+  ]);
+  const agent = loop(holdfast, model, { tools: [look, fail, counter("act")] });
+  await agent.send("c", "Look");
+  expect(endsOf(spans()).toSorted()).toEqual([
+    "- chat one",
+    "- chat one",
+    "- chat one",
+    "- execute_tool act",
+    "- execute_tool fail (tool_error)",
+    "- execute_tool look",
+    "- execute_tool look",
+    "invoke_agent",
+  ]);
+  expect(spans().flatMap(({ attributes }) => attributes["gen_ai.response.finish_reasons"] ?? [])).toEqual([
+    "tool_call",
+    "tool_call",
+    "length",
+  ]);
+  expect(metrics.text()).toMatch(/^holdfast_tool_calls_total 4$/m);
 });
 
 test("a turn that a model fails at is an error of its kind, and so is the attempt; the next turn links to it", async () => {
@@ -167,8 +206,8 @@ test("a turn that another process takes over ends here as fenced, and there as i
   await second.continue("c");
   hangs.resolve();
   await late;
-  expect(endsOf(here.spans())).toEqual(["- chat scripted/one (fenced)", "invoke_agent (fenced)"]);
-  expect(endsOf(there.spans())).toEqual(["- chat scripted/one", "invoke_agent"]);
+  expect(endsOf(here.spans())).toEqual(["- chat one (fenced)", "invoke_agent (fenced)"]);
+  expect(endsOf(there.spans())).toEqual(["- chat one", "invoke_agent"]);
   expect(there.spans().at(-1)?.attributes).toMatchObject({ "holdfast.turn.begun_elsewhere": true });
 });
 
