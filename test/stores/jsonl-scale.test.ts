@@ -199,3 +199,34 @@ test("an index that grows under its writer is weighed as it has become", async (
 function fail(): never {
   throw new Error("the conversation is not there");
 }
+
+test("a search opens the files that have the word, newest first, and no more than it needs", async () => {
+  const disk = new FaultyDisk();
+  const space = spaceOn(disk);
+  const [conversations, messages] = [30, 40];
+  for (let n = 0; n < conversations; n++) {
+    const time = new Date(Date.UTC(2026, 0, 1, n)).toISOString();
+    const bodies = Array.from({ length: messages }, (_, at) => user(`common words ${n} and ${at}`));
+    const rare = n === 3 ? [user("a needle")] : [];
+    await create(
+      space,
+      `c${n}`,
+      [...bodies, ...rare, user("the end")].map((body) => Object.assign(body, { time })),
+    );
+  }
+  const search = (query: string, limit: number): Promise<Map<string, number>> =>
+    counted(disk, async () => {
+      const hits = await space.search({ query, limit });
+      expect(new Set(hits.map(({ conversation }) => conversation)).size).toBeGreaterThan(0);
+    });
+  await search("needle", 5);
+  expect((await search("needle", 5)).get("open")).toBe(1);
+  expect((await search("common", 5)).get("open")).toBe(1);
+  expect((await search("common", messages + 1)).get("open")).toBeLessThan(8);
+  const nothing = await counted(disk, async () => {
+    expect(await space.search({ query: "haystack", limit: 5 })).toEqual([]);
+  });
+  expect(nothing.get("open")).toBe(undefined);
+  await append(space, "c7", [user("another needle")]);
+  expect((await search("needle", 5)).get("open")).toBeLessThan(6);
+});

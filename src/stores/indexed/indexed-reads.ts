@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BatchEndAt } from "#log/batch-links";
-import { decodeEntry } from "#log/codec";
 import type { StoredEntry } from "#log/entry";
-import { isLogError, LogError } from "#log/errors";
+import { LogError } from "#log/errors";
 import {
   currentPlace,
   findVisible,
@@ -14,8 +13,6 @@ import {
 } from "#log/lineage/lineage";
 import type { Place } from "#log/lineage/head";
 import { type ConversationId, parseDigest, type SpaceId } from "#log/ids";
-import { matchesQuery, queryWords } from "#log/search";
-import { searchText } from "#log/entry-types";
 import {
   openLineage,
   openReachable,
@@ -26,6 +23,7 @@ import {
 } from "./indexed-lineage.ts";
 import { nodeIds, labelFacts } from "./indexed-names.ts";
 import { IndexedRuns } from "./indexed-runs.ts";
+import { IndexedSearch } from "./search/indexed-search.ts";
 import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { readableSeqs, seqsToDamage } from "./readable-parts.ts";
@@ -34,8 +32,6 @@ import type {
   BatchEndsRequest,
   Page,
   PageRequest,
-  SearchHit,
-  SearchRequest,
   StoreWindow,
   TailRequest,
   WindowRequest,
@@ -45,8 +41,6 @@ import type { SpaceStore } from "#store/facets";
 const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time, so its backlog stays on disk
 
 const LOGS_AT_ONCE = 16; // a window over many forks lies in as many logs: keeps the disk busy, and few files open
-
-const SEARCH_ENTRIES_STEP = 256; // a search holds this many bodies at once, however long the log
 
 /** The stored entries of nodes that may lie in several logs, in the order given. */
 export async function fetchHeld(
@@ -98,6 +92,7 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     openLineage(logs, space, conversation);
   const pages = new ListPages(logs, space);
   const runs = new IndexedRuns(logs, space);
+  const search = new IndexedSearch(logs, space);
   return {
     runs: (request) => runs.page(request),
     async head(conversation) {
@@ -133,7 +128,7 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     batchEnds: async (request) => batchEnds(await openLog(logs, space, request.conversation), request),
     tail: (request) => tail(logs, space, request),
     list: (request) => pages.page(request),
-    search: (request) => search(logs, space, request),
+    search: (request) => search.find(request),
     async putBlob(conversation, bytes) {
       const digest = parseDigest(createHash("sha256").update(bytes).digest("hex"));
       // Under the lock: a blob that arrives during an erase must not outlive it.
@@ -237,50 +232,4 @@ function tail(logs: IndexedLogs, space: SpaceId, request: TailRequest): AsyncGen
     },
     changed: () => logs.changed(space, log, headSeq, signal),
   });
-}
-
-type TimedHit = SearchHit & { readonly time: string };
-
-async function search(
-  logs: IndexedLogs,
-  space: SpaceId,
-  request: SearchRequest,
-): Promise<readonly SearchHit[]> {
-  const words = queryWords(request.query);
-  const hits: TimedHit[] = [];
-  // One damaged conversation does not keep the others from being searched; asked for by name, it says so.
-  const named = request.conversation !== undefined;
-  const scope = named ? [{ conversation: request.conversation, erased: false }] : await logs.list(space);
-  for (const { conversation, erased } of scope) {
-    if (erased) continue;
-    try {
-      const found = await settled(async () =>
-        searchOne(await (named ? openWhole : openLog)(logs, space, conversation), words),
-      );
-      for (const hit of found) hits.push(hit);
-    } catch (error) {
-      if (named || !isLogError(error)) throw error;
-      // Erased since the list was made, or not even to be opened: nobody asked for it by name.
-      if (error.code !== "conversation_not_found" && error.group !== "damaged") throw error;
-    }
-  }
-  return hits
-    .toSorted((a, b) => (named || a.time === b.time ? b.seq - a.seq : a.time < b.time ? 1 : -1))
-    .slice(0, request.limit)
-    .map(({ time: _, ...hit }) => hit);
-}
-
-async function searchOne(log: IndexedLog, words: readonly string[]): Promise<readonly TimedHit[]> {
-  const hits: TimedHit[] = [];
-  const { conversation } = log;
-  for (let from = 0; from < log.index.entries.length; from += SEARCH_ENTRIES_STEP) {
-    const seqs = log.index.entries.slice(from, from + SEARCH_ENTRIES_STEP).map((entry) => entry.seq);
-    for (const stored of await log.fetch(seqs)) {
-      const text = searchText(decodeEntry(stored));
-      if (!matchesQuery(text, words) || log.index.hidden(stored.id, Number.POSITIVE_INFINITY) === true)
-        continue;
-      hits.push({ conversation, entry: stored.id, seq: stored.seq, text, time: stored.time });
-    }
-  }
-  return hits;
 }
