@@ -93,7 +93,14 @@ export type {
   MigrationDifference,
   VerifyResult,
 } from "./transfer/migrate/migrate-result.ts";
-export type { MigrationSource, SourceListed, SourcePiece } from "./transfer/migrate/migration-source.ts";
+export { pieceBodies, type PieceToWrite } from "./transfer/migrate/piece-bodies.ts";
+export type {
+  MessageMarks,
+  MigrationSource,
+  SourceEnd,
+  SourceListed,
+  SourcePiece,
+} from "./transfer/migrate/migration-source.ts";
 export type { ShapeName } from "./transfer/migrate/rules/foreign-messages.ts";
 export type { GivenColumns } from "./transfer/migrate/rules/table-columns.ts";
 export {

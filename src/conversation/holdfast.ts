@@ -7,7 +7,7 @@ import {
   parseSpaceId,
   type SpaceId,
 } from "#log/ids";
-import type { EntryBody } from "#log/entry";
+import type { EntryBody, Parent } from "#log/entry";
 import type { Run } from "#log/runs/run-row";
 import { type IdsAndTime, prepare, systemIdsAndTime } from "#store/prepare";
 import type { Store } from "#store/store";
@@ -39,6 +39,8 @@ export interface CreateOptions {
   readonly id?: string;
   readonly title?: string;
   readonly cwd?: string;
+  /** The conversation that caused it, where it is no fork of that. */
+  readonly parent?: string | Parent;
   /** Makes a retry harmless: the same key is the same conversation. Without an id, the id follows from it. */
   readonly key?: string;
   /** What the log begins with, in one piece: the conversation is never there without it. */
@@ -52,7 +54,6 @@ export class Holdfast implements AsyncDisposable {
   readonly store: Store;
   /** The port itself, for those who build on it. */
   readonly space: SpaceStore;
-  /** What the space is called. */
   readonly spaceId: SpaceId;
   readonly #idsAndTime: IdsAndTime;
   readonly #close: () => Promise<void>;
@@ -83,13 +84,15 @@ export class Holdfast implements AsyncDisposable {
 
   /** Makes a conversation. Its id is written once and outlives every session under it. */
   async create(options: CreateOptions = {}): Promise<Conversation> {
-    const { title, cwd, key, entries = [], unlisted = false } = options;
+    const { title, cwd, parent, key, entries = [], unlisted = false } = options;
+    const caused = typeof parent === "string" ? { conversation: parent } : parent;
     const own = key === undefined ? this.#idsAndTime.newId() : idForKey("new", parseKey(key));
     const id = parseConversationId(options.id ?? own);
     const bodies = [
       {
         type: "conversation",
         ...(cwd === undefined ? {} : { cwd }),
+        ...(caused === undefined ? {} : { parent: caused }),
         ...(unlisted ? { unlisted } : {}),
       } as const,
       ...(title === undefined ? [] : [{ type: "title", title } as const]),
@@ -120,7 +123,7 @@ export class Holdfast implements AsyncDisposable {
     return this.#handle(conversation);
   }
 
-  /** A handle for a conversation that is used at once: the first verb says whether it exists. */
+  /** A handle that is used at once: the first verb says whether it exists. */
   unopened(id: ConversationId): Conversation {
     return this.#handle(id);
   }
@@ -142,11 +145,10 @@ export class Holdfast implements AsyncDisposable {
         : await this.listPage({ limit: MATCHES_MAX, filter: { suffix: part } });
     const matches = conversations.map((listed) => listed.conversation);
     const [only] = matches;
-    if (only === undefined) {
+    if (only === undefined)
       throw new LogError("conversation_not_found", `There is no conversation ${part} here`, {
         conversation: part,
       });
-    }
     if (matches.length === 1) return this.#handle(only);
     const more = cursor === null ? matches.length : `more than ${matches.length}`;
     throw new LogError("ambiguous_id", `${part} matches ${more} conversations: ${matches.join(", ")}`, {
@@ -206,10 +208,7 @@ export class Holdfast implements AsyncDisposable {
     const { conversation, along, ...asked } = filter;
     if (along !== undefined) {
       if (conversation !== undefined)
-        throw new LogError(
-          "invalid_request",
-          "Runs are asked for of one conversation, or along one: not both",
-        );
+        throw new LogError("invalid_request", "Ask for runs with `conversation` or with `along`, not both");
       return yield* runsAlong(this.space, parseConversationId(along), asked);
     }
     const within = conversation === undefined ? {} : { conversation: parseConversationId(conversation) };
@@ -223,8 +222,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /**
-   * All that it takes to look into a run, or to go on with it: equal to what the process that ran it had. `conversation`: the
-   * one that has the run, or a fork of it, which sees the run as far as it inherited it.
+   * What a process needs that looks into a run or continues it. `conversation`: the one that has the run, or a fork of it,
+   * which sees what it inherited.
    */
   async hydrate(run: string, options: { readonly conversation?: string } = {}): Promise<HydratedRun> {
     const { conversation } = options;

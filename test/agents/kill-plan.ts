@@ -14,7 +14,7 @@ const TARGETS = [
 export type Target = (typeof TARGETS)[number];
 
 /** After the n-th line or model request of the prompt, or when what it names has been seen. */
-export type Moment = "line" | "request" | "call" | "permission" | "intent" | "effect" | "result" | "answer";
+type Moment = "line" | "request" | "call" | "permission" | "intent" | "effect" | "result" | "answer";
 
 // Those in which a tool is at work come more often.
 const MOMENTS: readonly [Moment, ...Moment[]] = [
@@ -23,7 +23,7 @@ const MOMENTS: readonly [Moment, ...Moment[]] = [
 ];
 
 /** A shell command that appends its token to the file of effects. */
-export interface Call {
+interface Call {
   readonly token: string;
   readonly command: string;
 }

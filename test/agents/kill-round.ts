@@ -23,7 +23,7 @@ export interface Round {
 }
 
 /** The model makes the calls of a kill when it is asked for it, however often it is asked. */
-export function repliesFor(kill: Kill): (request: Reading) => Reply | undefined {
+function repliesFor(kill: Kill): (request: Reading) => Reply | undefined {
   return ({ prompt, toolResult }) => {
     if (prompt.trimEnd().split("\n").at(-1) !== promptOf(kill)) return undefined;
     const ran = kill.calls.findLastIndex(({ token }) => toolResult?.includes(hasRun(token)) === true);

@@ -34,6 +34,18 @@ describe.each(subjects)("on the $name store", (subject) => {
     expect((await Array.fromAsync(conversation.log())).slice(0, before.length)).toEqual(before);
   });
 
+  test("a conversation says which one caused it, and shares nothing with that", async () => {
+    await using rig = await setUp();
+    const holdfast = await rig.reopen();
+    await (await holdfast.create({ id: "asks" })).append(user("one"));
+    const byId = await holdfast.create({ parent: "asks" });
+    const byCall = await holdfast.create({ parent: { conversation: "asks", call: "c1" } });
+    expect((await byId.head()).summary?.parent).toEqual({ conversation: "asks" });
+    expect((await byCall.head()).summary?.parent).toEqual({ conversation: "asks", call: "c1" });
+    expect((await byId.context()).messages).toEqual([]);
+    await expect(holdfast.create({ parent: "" })).rejects.toMatchObject({ code: "invalid_entry" });
+  });
+
   test("a conversation is made with what it begins with, or not at all", async () => {
     await using rig = await setUp();
     const holdfast = await rig.reopen();

@@ -30,6 +30,7 @@ function exampleText(name: string): string {
   return readFileSync(join(ROOT, "examples", name), "utf8")
     .replace(/^\/\*.*\*\/\n/, "")
     .replace('"../src/index.ts"', '"holdfast"')
+    .replace('"../src/log/index.ts"', '"holdfast/log"')
     .replace('"../src/transfer/messages/index.ts"', '"holdfast/messages"')
     .replace('"../src/testing/index.ts"', '"holdfast/testing"')
     .replace('"../src/store/index.ts"', '"holdfast/store"')

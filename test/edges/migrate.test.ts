@@ -63,6 +63,39 @@ function app(): App {
 
 const PNG = "data:image/png;base64,aGVsbG8=";
 
+test("each tenant has a space of its own, with ids, what people are not shown, mailbox and parent", async () => {
+  using made = app();
+  made.run(`create table records (tenant_id text, conversation_id text, parent_conversation_id text, mailbox_id text,
+    message_number int, message_id text, role text, content text, internal boolean);
+    insert into records values ('acme', 'thread', null, 'billing', 1, 'msg-1', 'user', 'hi', 0),
+      ('acme', 'thread', null, 'billing', 2, 'msg-2', 'assistant', 'a note', 1),
+      ('acme', 'asked', 'thread', null, 1, null, 'user', 'on behalf', null),
+      ('umbrella', 'thread', null, null, 1, 'msg-1', 'user', 'another', 0)`);
+  const args = ["--table", "records", "--columns", "space=tenant_id"];
+  const run = await made.migrate(...args, "--json");
+  expect(jsonLines(run.out).at(-1)).toMatchObject({ conversations: 3, messages: 4, left: 0 });
+  expect((await made.migrate(...args, "--dry-run")).err).toContain("space: tenant_id · message: message_id");
+  const inSpace = (space: string, ...words: string[]): Promise<Ran> =>
+    holdfastHere(made.store, ["--space", space, ...words, "--json"]);
+  const acme = jsonLines((await inSpace("acme", "log", "thread")).out);
+  expect(acme.filter(({ type }) => type === "message")).toMatchObject([
+    { id: "msg-1", message: { role: "user" } },
+    { id: "msg-2", message: { role: "assistant", internal: true } },
+  ]);
+  expect((await inSpace("acme", "ls")).out).toContain('"metadata":{"mailbox":"billing"}');
+  expect(jsonLines((await inSpace("acme", "log", "asked")).out)[0]).toMatchObject({
+    type: "conversation",
+    parent: { conversation: "thread" },
+  });
+  const counts = ["umbrella", "default"].map(async (one) => jsonLines((await inSpace(one, "ls")).out).length);
+  expect(await Promise.all(counts)).toEqual([1, 0]);
+  expect((await made.migrate(...args, "--verify")).status).toBe(0);
+  made.run("update records set internal = 0 where message_id = 'msg-2'");
+  expect((await made.migrate(...args, "--verify")).status).toBe(1);
+  made.run("update records set tenant_id = null where message_id = 'msg-2'");
+  expect((await made.migrate(...args)).status).toBe(2);
+});
+
 test("rows are brought in order with their times, again only what came since, and both sides are the same", async () => {
   using made = app();
   made.add(

@@ -4,9 +4,11 @@ import type { EntryBody } from "#log/entry";
 import { type ErrorCode, isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { findHead } from "#transfer/copy/shared-prefix";
-import { storeImages } from "#transfer/messages/images";
 import type { MigrateLeft, MigrateOptions, MigrateResult } from "./migrate-result.ts";
 import type { MigrationSource, SourceListed } from "./migration-source.ts";
+import { comparePieces, messagesHere } from "./compare-pieces.ts";
+import { checkOrder, entriesIn, missingPieces, position } from "./missing-pieces.ts";
+import { storedBodies } from "./piece-bodies.ts";
 import { conversationIdFor, madeKey, type ReadyPiece, readyConversation } from "./ready-pieces.ts";
 
 const LANES = 8; // conversations written at once, so that their writes share a commit
@@ -75,7 +77,7 @@ class Migration {
   async pass(): Promise<MigrateResult> {
     const listed = await chosen(this.#source, this.#options.only);
     this.#conversations = listed.length;
-    const changed = listed.filter(({ source, version }) => this.#done.get(source) !== version);
+    const changed = listed.filter((one) => this.#done.get(nameOf(one)) !== one.version);
     let done = 0;
     const next = changed.values();
     const failed = new AbortController();
@@ -113,16 +115,18 @@ class Migration {
   }
 
   /** One that cannot be brought does not keep the others from it. */
-  async #one({ source, version }: SourceListed): Promise<void> {
+  async #one(listed: SourceListed): Promise<void> {
+    const { source, version, space } = listed;
     const conversation = conversationIdFor(source);
+    const name = nameOf(listed);
     try {
-      const { pieces, system } = readyConversation(await this.#source.read(source));
-      this.#system.set(source, system);
-      const messages = await this.#bring(source, conversation, pieces);
-      this.#done.set(source, version);
-      this.#left.delete(source);
+      const { pieces, system } = readyConversation(await this.#source.read(source, space));
+      this.#system.set(name, system);
+      const messages = await this.#bring(listed, conversation, pieces);
+      this.#done.set(name, version);
+      this.#left.delete(name);
       if (messages === 0) return;
-      this.#brought.add(source);
+      this.#brought.add(name);
       this.#messages += messages;
       this.#options.onConversation?.({ state: "brought", conversation, source, messages });
     } catch (error) {
@@ -130,37 +134,37 @@ class Migration {
       const { code, message } = error;
       const left: MigrateLeft = { state: "left", conversation, source, code, message };
       // What is not to be had at the moment is tried again without a change.
-      if (error.group !== "unavailable") this.#done.set(source, version);
-      const told = this.#left.get(source)?.message === message;
-      this.#left.set(source, left);
+      if (error.group !== "unavailable") this.#done.set(name, version);
+      const told = this.#left.get(name)?.message === message;
+      this.#left.set(name, left);
       if (!told) this.#options.onConversation?.(left);
     }
   }
 
   /** How many messages were written. */
-  async #bring(source: string, id: ConversationId, pieces: readonly ReadyPiece[]): Promise<number> {
-    const { space } = this.#holdfast;
+  async #bring(listed: SourceListed, id: ConversationId, pieces: readonly ReadyPiece[]): Promise<number> {
+    const holdfast = targetOf(this.#holdfast, listed);
+    const { space } = holdfast;
     const head = await findHead(space, id);
-    if (head !== null && (await space.findAppend(id, madeKey(this.#source.id, source))) === null)
+    const said = pieces.filter(({ items }) => items.length > 0);
+    const known = said.slice(0, head === null ? 0 : await position(space, id, said));
+    if (head !== null && !(await this.#isOwn(holdfast, listed, known)))
       throw new LogError(
         "conversation_exists",
         `There is a conversation ${id} already that was not made from ${this.#source.name}; it was not touched`,
         { conversation: id },
       );
-    const known = head === null ? 0 : await this.#position(id, pieces);
-    const least = messagesIn(pieces.slice(0, known)) + beginning(source, id).length;
-    if (head !== null && head.headSeq < least) throw await this.#between(id, pieces.slice(0, known));
-    const rest = pieces.slice(known);
+    const last = known.at(-1);
+    const next = last === undefined ? 0 : pieces.indexOf(last) + 1;
+    const least = entriesIn(pieces.slice(0, next)) + beginning(listed).length;
+    if (head !== null && head.headSeq < least) await checkOrder(space, id, known);
+    const rest = head === null ? pieces : await missingPieces(space, id, { pieces, next });
     const count = messagesIn(rest);
-    if (this.#options.dryRun === true || count === 0) return count;
-    if (head === null) await this.#begin(source, id, rest[0]?.time ?? null);
-    const conversation = this.#holdfast.unopened(id);
+    if (this.#options.dryRun === true || rest.length === 0) return count;
+    if (head === null) await this.#begin(holdfast, listed, rest[0]?.time ?? null);
+    const conversation = holdfast.unopened(id);
     for (const piece of rest) {
-      const kept = await storeImages(messagesOf(piece), conversation);
-      const { time } = piece;
-      const bodies = kept.map((message): EntryBody =>
-        time === null ? { type: "message", message } : { type: "message", message, time },
-      );
+      const bodies = await storedBodies(piece, conversation);
       // With the last one all are on the disk; until then it can be run again.
       const durability = piece === rest.at(-1) ? "full" : "relaxed";
       await conversation.append(bodies, { key: piece.key, durability });
@@ -168,52 +172,49 @@ class Migration {
     return count;
   }
 
-  /** The log has too few entries for what is known of it: something was written there behind what was brought. */
-  async #between(id: ConversationId, pieces: readonly ReadyPiece[]): Promise<LogError> {
-    for (const { key, place } of pieces)
-      if ((await this.#holdfast.space.findAppend(id, key)) === null)
-        return new LogError(
-          "diverged",
-          `${place}: was written there before what is here already, and came too late for its place; nothing was written`,
-          { conversation: id, place },
-        );
-    return new LogError("diverged", `The conversation ${id} has fewer entries than were brought`, {
-      conversation: id,
-    });
+  /** Whether the source has made the conversation, or the app itself in writing both sides: then it holds the same pieces. */
+  async #isOwn(holdfast: Holdfast, { source }: SourceListed, known: readonly ReadyPiece[]): Promise<boolean> {
+    const id = conversationIdFor(source);
+    if ((await holdfast.space.findAppend(id, madeKey(this.#source.id, source))) !== null) return true;
+    return known.length > 0 && comparePieces(known, await messagesHere(holdfast, id)).difference === null;
   }
 
-  async #begin(source: string, id: ConversationId, time: string | null): Promise<void> {
-    const bodies = beginning(source, id).map((body): EntryBody =>
+  async #begin(holdfast: Holdfast, listed: SourceListed, time: string | null): Promise<void> {
+    const bodies = beginning(listed).map((body): EntryBody =>
       time === null ? body : Object.assign(body, { time }),
     );
-    await this.#holdfast.createFrom(id, bodies, madeKey(this.#source.id, source));
+    const key = madeKey(this.#source.id, listed.source);
+    await holdfast.createFrom(conversationIdFor(listed.source), bodies, key);
   }
+}
 
-  /** How many pieces are there: they were written in order, so halves are asked for. */
-  async #position(id: ConversationId, pieces: readonly ReadyPiece[]): Promise<number> {
-    let [low, high] = [0, pieces.length];
-    for (let at = high - 1; low < high; at = (low + high) >> 1) {
-      const piece = pieces[at];
-      if (piece === undefined) break;
-      if ((await this.#holdfast.space.findAppend(id, piece.key)) === null) high = at;
-      else low = at + 1;
-    }
-    return low;
-  }
+/** A conversation of the source: of several tenants, more than one may have that name. */
+function nameOf({ source, space = "" }: SourceListed): string {
+  return JSON.stringify([space, source]);
+}
+
+/** Where a conversation of the source goes. */
+export function targetOf(holdfast: Holdfast, { space }: SourceListed): Holdfast {
+  return space === undefined ? holdfast : holdfast.inSpace(space);
 }
 
 /** What a log begins with; one whose id is not its name there says what that is. */
-function beginning(source: string, id: ConversationId): readonly EntryBody[] {
-  const root: EntryBody = { type: "conversation" };
-  return id === source ? [root] : [root, { type: "metadata", metadata: { migratedFrom: source } }];
+function beginning({ source, parent, mailbox }: SourceListed): readonly EntryBody[] {
+  const metadata = {
+    ...(conversationIdFor(source) === source ? {} : { migratedFrom: source }),
+    ...(mailbox === undefined ? {} : { mailbox }),
+  };
+  return [
+    {
+      type: "conversation",
+      ...(parent === undefined ? {} : { parent: { conversation: conversationIdFor(parent) } }),
+    },
+    ...(Object.keys(metadata).length === 0 ? [] : [{ type: "metadata" as const, metadata }]),
+  ];
 }
 
 function messagesIn(pieces: readonly ReadyPiece[]): number {
-  return pieces.reduce((sum, piece) => sum + messagesOf(piece).length, 0);
-}
-
-function messagesOf({ items }: ReadyPiece): ReadyPiece["items"][number]["messages"] {
-  return items.flatMap(({ messages }) => messages);
+  return pieces.flatMap(({ items }) => items).reduce((sum, { messages }) => sum + messages.length, 0);
 }
 
 /** What the source has, or those of it that were asked for; one that it does not have is the caller's mistake. */

@@ -1,3 +1,4 @@
+import type { Bodies } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { ShapeName } from "#transfer/migrate/rules/foreign-messages";
 
@@ -10,8 +11,8 @@ export interface MigrationSource {
   /** How what is there is taken, line by line, for people to check. */
   readonly mapping: readonly string[];
   conversations(): Promise<readonly SourceListed[]>;
-  /** All of one, checked: a row that cannot be read is an error that names it. */
-  read(source: string): Promise<readonly SourcePiece[]>;
+  /** All of one, checked: a row that cannot be read is an error that names it. `space`: as it was listed. */
+  read(source: string, space?: string): Promise<readonly SourcePiece[]>;
   close(): Promise<void>;
 }
 
@@ -20,6 +21,12 @@ export interface SourceListed {
   readonly source: string;
   /** Another text once something of it has changed. */
   readonly version: string;
+  /** The space that it goes into, where the source has several tenants; else all go into the one that was asked for. */
+  readonly space?: string;
+  /** The conversation there that caused it. */
+  readonly parent?: string;
+  /** Kept as `mailbox` of its metadata. */
+  readonly mailbox?: string;
 }
 
 /** What was written at once there, and is one append here: a row, or the result of a step. */
@@ -33,4 +40,26 @@ export interface SourcePiece {
   readonly shape: ShapeName | null;
   /** Messages as they are there. */
   readonly messages: readonly Json[];
+  /** What is known of each message beyond what it says, in the same order; else its own `message_id` and `internal` count. */
+  readonly marks?: readonly MessageMarks[];
+  /** A run that begins with this piece. */
+  readonly run?: Bodies["run_start"];
+  /** A turn of that run, whose prompt is what a person says at the start of this piece. */
+  readonly turn?: { readonly turn: string; readonly run: string };
+  /** The turn and the run that end with it. */
+  readonly end?: SourceEnd;
+}
+
+export interface MessageMarks {
+  /** Its id there: the entry's id. */
+  readonly id?: string;
+  /** In the log and the context, not in the history that people read. */
+  readonly internal?: boolean;
+}
+
+export interface SourceEnd {
+  readonly run: string;
+  /** Absent where it had none. */
+  readonly turn?: string;
+  readonly status: "completed" | "failed" | "cancelled";
 }

@@ -1,6 +1,8 @@
 /** What is expected of a migration from a queue of Absurd, whether it is a real one or made of rows that were recorded. */
 import type pg from "pg";
 import { expect } from "vitest";
+import type { Holdfast } from "#conversation/holdfast";
+import type { Message } from "#log/message";
 import { openHoldfast } from "#open";
 import { holdfastHere } from "../../edges/cli-here.ts";
 import { jsonLines } from "../../edges/cli-run.ts";
@@ -45,6 +47,36 @@ async function stepResults(pool: pg.Pool, queue: string, conversation: string): 
   });
 }
 
+interface TaskRow {
+  readonly task: string;
+  readonly name: string;
+  readonly state: string;
+}
+
+/** Every task that said something is a run with its own messages, found by what began it. */
+async function checkRuns(
+  { pool, queue }: Pick<AbsurdCase, "pool" | "queue">,
+  holdfast: Holdfast,
+  conversation: string,
+): Promise<void> {
+  const { rows } = await pool.query<TaskRow>(
+    `select task_id as task, task_name as name, state from absurd.t_${queue}`,
+  );
+  const tasks = new Map(rows.map((row) => [row.task, row]));
+  const branch = await (await holdfast.conversation(conversation)).branch();
+  const own: Message[] = [];
+  for await (const { run, trigger, status, steps } of holdfast.runs({ conversation })) {
+    const task = tasks.get(run);
+    expect(trigger).toEqual({ type: task?.name, id: run });
+    expect(status).toBe(task?.state === "completed" ? "completed" : "running");
+    const { messages } = await holdfast.hydrate(run);
+    const said = messages.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
+    expect(steps).toBe(said.filter(({ role }) => role === "assistant").length);
+    own.push(...said);
+  }
+  expect(own).toEqual(branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : [])));
+}
+
 export interface AbsurdCase {
   readonly pool: pg.Pool;
   readonly url: string;
@@ -80,6 +112,7 @@ export async function checkMigrated({ pool, url, queue, store }: AbsurdCase): Pr
     const said = gists.filter(([role, words]) => role !== "user" || !String(words).endsWith("weather?"));
     expect(said).toEqual(there.slice(0, said.length).map(gist));
     expect(await holdfast.space.check({ repair: false })).toEqual([]);
+    await checkRuns({ pool, queue }, holdfast, String(conversation));
   }
   return {
     messages: Number(end?.["messages"]),

@@ -4,23 +4,25 @@
  */
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
+import type { Json } from "#log/json/json-text";
 import { decorateStore } from "#store/decorate";
 import type { Store } from "#store/store";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { followMigration, migrateInto } from "#transfer/migrate/migrate-space";
 import type { MigrationSource, SourcePiece } from "#transfer/migrate/migration-source";
+import { pieceBodies } from "#transfer/migrate/piece-bodies";
 import { verifyMigration } from "#transfer/migrate/verify-migration";
 
 const PNG = "aGVsbG8=";
 
-function piece(n: number): SourcePiece {
+function piece(n: number, source = "list"): SourcePiece {
   const content =
     n === 3 ? [{ type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } }] : `message ${n}`;
   const messages = [
     { role: "user", content },
     ...(n % 2 === 0 ? [{ role: "assistant", content: `reply ${n}` }] : []),
   ];
-  return { key: `old/${n}`, place: `row ${n}`, time: null, shape: null, messages };
+  return { key: `${source}/${n}`, place: `row ${n}`, time: null, shape: null, messages };
 }
 
 class ListSource implements MigrationSource {
@@ -34,7 +36,7 @@ class ListSource implements MigrationSource {
     for (let c = 0; c < conversations; c++)
       this.lists.set(
         `c${c}`,
-        Array.from({ length: pieces }, (_, n) => piece(n)),
+        Array.from({ length: pieces }, (_, n) => piece(n, id)),
       );
   }
 
@@ -142,6 +144,96 @@ test("what was written there in the middle after the rest was brought is told, a
   expect(left).toMatchObject([{ code: "diverged", message: expect.stringContaining("row 2") }]);
   expect(await textsOf(holdfast, "c0")).toEqual(before);
   expect((await verifyMigration(holdfast, source)).differences).toMatchObject([{ place: "row 2" }]);
+});
+
+test("an app's own second write verifies, and is brought no second time", async () => {
+  await using store = inMemoryStore();
+  const holdfast = new Holdfast(store, "default");
+  const source = new ListSource(1, 6);
+  // One conversation that a migration has begun, and one that the app has made itself.
+  const list = source.lists.get("c0") ?? [];
+  source.lists.set("c0", list.slice(0, 2));
+  await migrateInto(holdfast, source);
+  source.lists.set("c0", list);
+  source.lists.set("own", list);
+  await holdfast.create({ id: "own", title: "Made by the app" });
+  for (const id of ["c0", "own"]) {
+    const conversation = await holdfast.conversation(id);
+    const rest = id === "own" ? list : list.slice(2);
+    for (const { key, messages } of rest)
+      await conversation.append(await pieceBodies(conversation, { key, messages }), { key });
+  }
+  expect(await verifyMigration(holdfast, source)).toMatchObject({ same: 18, ahead: 0, differences: [] });
+  expect(await migrateInto(holdfast, source)).toMatchObject({ brought: 0, messages: 0, left: [] });
+  // The same keys with other words are not the same pieces.
+  await using other = inMemoryStore();
+  const strange = new Holdfast(other, "default");
+  const conversation = await strange.create({ id: "own" });
+  const said = {
+    type: "message",
+    message: { role: "user", content: [{ type: "text", text: "x" }] },
+  } as const;
+  await conversation.append([said], { key: list[0]?.key ?? "" });
+  expect((await migrateInto(strange, source, { only: ["own"] })).left).toMatchObject([
+    { code: "conversation_exists" },
+  ]);
+});
+
+test("each tenant's conversations go into a space of its own, also those of one name", async () => {
+  await using store = inMemoryStore();
+  const holdfast = new Holdfast(store, "default");
+  const source = new ListSource(0, 0);
+  const tenants = new Map([
+    ["acme", [piece(0), piece(1)]],
+    ["umbrella", [piece(4)]],
+  ]);
+  source.conversations = async () =>
+    [...tenants.keys()].map((space) => ({
+      source: "support",
+      version: "1",
+      space,
+      parent: "caused",
+      mailbox: "m",
+    }));
+  source.read = async (_, space = "") => tenants.get(space) ?? [];
+  expect(await migrateInto(holdfast, source)).toMatchObject({ conversations: 2, brought: 2, messages: 5 });
+  expect(await textsOf(holdfast.inSpace("acme"), "support")).toHaveLength(3);
+  expect(await textsOf(holdfast.inSpace("umbrella"), "support")).toHaveLength(2);
+  expect(await Array.fromAsync(holdfast.listAll())).toEqual([]);
+  const [listed] = await Array.fromAsync(holdfast.inSpace("acme").list());
+  expect(listed?.summary).toMatchObject({ parent: { conversation: "caused" }, metadata: { mailbox: "m" } });
+  expect(await verifyMigration(holdfast, source)).toMatchObject({ same: 5, differences: [] });
+  tenants.set("umbrella", [piece(3)]);
+  expect((await verifyMigration(holdfast, source)).differences).toHaveLength(1);
+});
+
+test("ids and internal messages are carried, and a difference in them is found", async () => {
+  await using store = inMemoryStore();
+  const holdfast = new Holdfast(store, "default");
+  const source = new ListSource(0, 0);
+  const text = (words: string): Json => ({ role: "user", content: words });
+  const marks = [{ id: "m-1" }, { id: "<2@example.org>", internal: true }, { id: "m-1" }];
+  const pieces = marks.map((mark, n): SourcePiece =>
+    Object.assign(piece(n), { messages: [text(`${n}`)], marks: [mark] }),
+  );
+  const own = { role: "user", content: [{ type: "text", text: "own" }], internal: true, message_id: "m-9" };
+  source.lists.set("c", [...pieces, { ...piece(9), shape: "holdfast", messages: [own] }]);
+  await migrateInto(holdfast, source);
+  const branch = await (await holdfast.conversation("c")).branch();
+  const said = branch.flatMap((entry) => (entry.type === "message" ? [entry] : []));
+  expect(said.map(({ id }) => id)).toEqual(["m-1", said[1]?.id, said[2]?.id, "m-9"]);
+  expect(said.map(({ message }) => message.internal === true)).toEqual([false, true, false, true]);
+  expect(said.slice(1, 3).map(({ message }) => message.details)).toEqual([
+    { migratedFrom: "<2@example.org>" },
+    { migratedFrom: "m-1" },
+  ]);
+  expect(await verifyMigration(holdfast, source)).toMatchObject({ same: 4, differences: [] });
+  const [first, second, ...rest] = source.lists.get("c") ?? [];
+  if (first === undefined || second === undefined) throw new Error("no pieces");
+  for (const changed of [{ id: "m-7" }, { id: "m-1", internal: true }]) {
+    source.lists.set("c", [{ ...first, marks: [changed] }, second, ...rest]);
+    expect((await verifyMigration(holdfast, source)).differences).toMatchObject([{ number: 1 }]);
+  }
 });
 
 test("a conversation that one source has made is no other's", async () => {

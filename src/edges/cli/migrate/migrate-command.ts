@@ -39,12 +39,14 @@ that cannot be read is left out whole, and named with table and row.
 
 Of a table:
   --table NAME        NAME or SCHEMA.NAME; the one that looks like it unless given
-  --columns LIST      conversation=COLUMN,ordinal=COLUMN,role=COLUMN,content=COLUMN,created=COLUMN; those that
-                      are not given are found by their usual names
+  --columns LIST      conversation=COLUMN,ordinal=COLUMN,role=COLUMN,content=COLUMN,created=COLUMN,
+                      message=COLUMN,internal=COLUMN,parent=COLUMN,mailbox=COLUMN; the usual names are found
+                      without it. space=COLUMN puts each tenant into a namespace of its own
 
 Of a queue:
   --task NAME         only tasks of this name
   --conversation-in MEMBER  of the parameters, which names the conversation; else the task's id does
+  --space-in MEMBER   of the parameters: puts each tenant into a namespace of its own
   --prompt-in MEMBER  of the parameters: the words of a person that a task was begun with
   --messages-in MEMBER  of a step's result: the messages that it appended
   --whole-lists       steps have all messages that there were by then: of each, what is new is brought
@@ -66,6 +68,7 @@ Of a queue:
     columns: { type: "string" },
     task: { type: "string" },
     "conversation-in": { type: "string" },
+    "space-in": { type: "string" },
     "prompt-in": { type: "string" },
     "messages-in": { type: "string" },
     "whole-lists": { type: "boolean" },
@@ -99,6 +102,7 @@ function sourceOptions(flags: Flags): MigrationSourceOptions {
     table: flags.text("table"),
     task: flags.text("task"),
     conversation: flags.text("conversation-in"),
+    space: flags.text("space-in"),
     prompt: flags.text("prompt-in"),
     messages: flags.text("messages-in"),
   };

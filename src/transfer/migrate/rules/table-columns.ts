@@ -9,6 +9,14 @@ export interface TableColumns {
   readonly role: string | null;
   readonly content: string;
   readonly created: string | null;
+  /** The space of each conversation: only where it was said which column that is. */
+  readonly space: string | null;
+  /** Of a message: its id there, and whether people are not shown it. */
+  readonly message: string | null;
+  readonly internal: string | null;
+  /** Of a conversation: the one that caused it, and its mailbox. */
+  readonly parent: string | null;
+  readonly mailbox: string | null;
   /** Members of messages that have a column of their own, as Chat Completions has them. */
   readonly members: readonly string[];
 }
@@ -21,12 +29,28 @@ const ORDINAL =
 const ROLE = ["role", "author_role", "sender_role"];
 const CONTENT = "content message body text payload parts data".split(" ");
 const CREATED = "created_at created inserted_at timestamp sent_at time ts".split(" ");
+const MESSAGE = ["message_id", "message_uuid"];
+const INTERNAL = ["internal", "is_internal"];
+const PARENT =
+  "parent_conversation_id parent_conversation parent_chat_id parent_thread_id parent_session_id".split(" ");
+const MAILBOX = ["mailbox", "mailbox_id"];
 const MEMBERS = ["tool_calls", "tool_call_id", "name"];
 
 /** A store's own table looks like one of messages, and may be in the same database. */
 const OWN = ["conversation", "segment", "payload"];
 
-const GIVEN = ["conversation", "ordinal", "role", "content", "created"] as const;
+const GIVEN = [
+  "conversation",
+  "ordinal",
+  "role",
+  "content",
+  "created",
+  "space",
+  "message",
+  "internal",
+  "parent",
+  "mailbox",
+] as const;
 
 /** Columns of a table of messages by what they say. */
 export interface GivenColumns {
@@ -35,6 +59,11 @@ export interface GivenColumns {
   readonly role?: string;
   readonly content?: string;
   readonly created?: string;
+  readonly space?: string;
+  readonly message?: string;
+  readonly internal?: string;
+  readonly parent?: string;
+  readonly mailbox?: string;
 }
 
 /** Reads `conversation=chat_id,ordinal=n,…`. */
@@ -68,7 +97,19 @@ export function columnsOf(columns: readonly string[], given: GivenColumns = {}):
   const order = ordinal === null ? [created, id].filter((one) => one !== null) : [ordinal];
   if (conversation === null || content === null || order.length === 0) return null;
   const members = MEMBERS.filter((member) => columns.includes(member));
-  return { conversation, order, role, content, created, members };
+  return {
+    conversation,
+    order,
+    role,
+    content,
+    created,
+    space: given.space ?? null,
+    message: pick("message", MESSAGE),
+    internal: pick("internal", INTERNAL),
+    parent: pick("parent", PARENT),
+    mailbox: pick("mailbox", MAILBOX),
+    members,
+  };
 }
 
 /** `conversationId` and `conversation_id` are the same name. */

@@ -122,3 +122,8 @@ function isoOf(millis: number, text: string): string {
     throw new LogError("invalid_entry", `has the time "${text}", which is none`);
   return time.toISOString();
 }
+
+/** Whether a column says yes, as databases write it. */
+export function isYes(text: string | null): boolean {
+  return text !== null && /^(?:1|t|true|y|yes)$/i.test(text.trim());
+}

@@ -4,6 +4,7 @@ import { addedByEach, lookWhole, messagesOfStep, orderSteps } from "#transfer/mi
 import { isFields, type ShapeName, shapeOf } from "#transfer/migrate/rules/foreign-messages";
 import { located } from "#transfer/migrate/rules/located";
 import type { MigrationSource, SourceListed, SourcePiece } from "#transfer/migrate/migration-source";
+import { taskPieces } from "#transfer/migrate/rules/task-run";
 import { quoteName, type SourceDatabase } from "./source-database.ts";
 import { parseExact, timeOf } from "#transfer/migrate/rules/table-row";
 
@@ -12,6 +13,7 @@ interface AbsurdQueueOptions {
   readonly queue: string;
   readonly task?: string;
   readonly conversation?: string;
+  readonly space?: string;
   readonly prompt?: string;
   readonly messages?: string;
   readonly wholeLists?: boolean;
@@ -22,11 +24,18 @@ const CONVERSATION =
   "conversationId conversation_id conversation chatId chat_id chat threadId thread_id sessionId session_id".split(
     " ",
   );
+const PARENT =
+  "parentConversationId parent_conversation_id parentConversation parentChatId parent_chat_id parentThreadId parent_thread_id".split(
+    " ",
+  );
 const ENDED: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 interface Task {
   readonly id: string;
+  readonly name: string;
   readonly source: string;
+  readonly space: string | null;
+  readonly parent: string | null;
   readonly state: string;
   readonly version: string;
 }
@@ -40,20 +49,38 @@ export async function absurdQueue(
   options: AbsurdQueueOptions,
 ): Promise<MigrationSource> {
   const reader = new QueueReader(database, options);
-  const member = await reader.conversationMember();
-  const { queue, messages, prompt = "prompt" } = options;
+  const members = await reader.members();
+  const { queue, messages, prompt = "prompt", space } = options;
+  const { conversation, parent } = members;
   return {
     id: `absurd/${queue}`,
     name: `the queue ${queue} of ${database.place}`,
     mapping: [
-      `conversation: ${member === null ? "the task's id" : `params.${member}, else the task's id`}`,
+      `conversation: ${conversation === null ? "the task's id" : `params.${conversation}, else the task's id`}`,
+      `run: the task, by params.trigger, else by its name and id`,
+      ...(space === undefined ? [] : [`space: params.${space}`]),
+      ...(parent === null ? [] : [`parent: params.${parent}`]),
       `messages: ${messages ?? "appendedMessages, newMessages or messages"} of a step's result`,
       `first message: params.${prompt}, where steps do not begin with one of a person`,
     ],
-    conversations: () => reader.list(member),
-    read: (source) => reader.read(source),
+    conversations: () => reader.list(members),
+    read: (source, tenant) => reader.read(source, tenant),
     close: () => database.close(),
   };
+}
+
+/** The members of parameters that say which conversation a task is of, and which one caused that. */
+interface Members {
+  readonly conversation: string | null;
+  readonly parent: string | null;
+}
+
+function memberText(member: string | null): string {
+  return member === null ? "null" : `params ->> '${member.replaceAll("'", "''")}'`;
+}
+
+function listKey(source: string, space: string | null): string {
+  return JSON.stringify([space, source]);
 }
 
 class QueueReader {
@@ -72,7 +99,7 @@ class QueueReader {
   }
 
   /** The first of the usual names that parameters have; null where none does. */
-  async conversationMember(): Promise<string | null> {
+  async members(): Promise<Members> {
     const { conversation, queue } = this.#options;
     const [[found] = []] = await this.#database.query("select to_regclass($1)::text", [this.#checkpoints]);
     if (found === null || found === undefined)
@@ -81,12 +108,19 @@ class QueueReader {
         `There is no queue ${queue} of Absurd in ${this.#database.place}; nothing was written`,
         { queue },
       );
-    const counts = CONVERSATION.map((name) => `cast(count(*) filter (where params ? '${name}') as text)`);
+    const counts = [...CONVERSATION, ...PARENT].map(
+      (name) => `cast(count(*) filter (where params ? '${name}') as text)`,
+    );
     const [row = []] = await this.#database.query(
       `select ${counts.join(", ")} from ${this.#tasks} where ${this.#ofName()}`,
       this.#name(),
     );
-    return conversation ?? CONVERSATION.find((_, at) => Number(row[at]) > 0) ?? null;
+    const first = (names: readonly string[], from: number): string | null =>
+      names.find((_, at) => Number(row[from + at]) > 0) ?? null;
+    return {
+      conversation: conversation ?? first(CONVERSATION, 0),
+      parent: first(PARENT, CONVERSATION.length),
+    };
   }
 
   #ofName(): string {
@@ -97,39 +131,56 @@ class QueueReader {
     return [this.#options.task ?? ""];
   }
 
-  async list(member: string | null): Promise<readonly SourceListed[]> {
-    const id = member === null ? "null" : `params ->> '${member.replaceAll("'", "''")}'`;
+  async list({ conversation, parent }: Members): Promise<readonly SourceListed[]> {
+    const { space } = this.#options;
     const rows = await this.#database.query(
-      `select t.task_id::text, coalesce(nullif(${id}, ''), t.task_id::text), t.state, c.written
+      `select t.task_id::text, t.task_name, coalesce(nullif(${memberText(conversation)}, ''), t.task_id::text),
+         ${memberText(space ?? null)}, nullif(${memberText(parent)}, ''), t.state, c.written
        from ${this.#tasks} t, lateral (
          select count(*) || '/' || coalesce(max(updated_at)::text, '') as written
          from ${this.#checkpoints} c where c.task_id = t.task_id and c.status = 'committed') c
        where ${this.#ofName()} order by coalesce(t.first_started_at, t.enqueue_at), t.task_id`,
       this.#name(),
     );
-    const tasks = rows.map(([task, source, state, written]): Task => ({
-      id: task ?? "",
-      source: source ?? "",
-      state: state ?? "",
-      version: `${task} ${state} ${written}`,
-    }));
-    this.#listed = Map.groupBy(tasks, ({ source }) => source);
-    return [...this.#listed].map(([source, list]) => ({
-      source,
-      version: list.map(({ version }) => version).join("\n"),
-    }));
+    const tasks = rows.map(([task, name, source, tenant, caused, state, written]): Task => {
+      if (space !== undefined && !tenant)
+        throw new LogError(
+          "invalid_request",
+          `${this.#tasks}: task ${task} has no params.${space}; nothing was written`,
+        );
+      return {
+        id: task ?? "",
+        name: name ?? "",
+        source: source ?? "",
+        space: tenant ?? null,
+        parent: caused ?? null,
+        state: state ?? "",
+        version: `${task} ${state} ${written}`,
+      };
+    });
+    this.#listed = Map.groupBy(tasks, (task) => listKey(task.source, task.space));
+    return [...this.#listed.values()].map((list) => {
+      const [{ source, space: tenant } = { source: "", space: null }] = list;
+      const caused = list.find((task) => task.parent !== null && task.parent !== source)?.parent ?? null;
+      const listed: SourceListed = { source, version: list.map(({ version }) => version).join("\n") };
+      return Object.assign(
+        listed,
+        tenant === null ? {} : { space: tenant },
+        caused === null ? {} : { parent: caused },
+      );
+    });
   }
 
-  async read(source: string): Promise<readonly SourcePiece[]> {
-    const tasks = this.#listed.get(source) ?? [];
+  async read(source: string, space: string | null = null): Promise<readonly SourcePiece[]> {
+    const tasks = this.#listed.get(listKey(source, space)) ?? [];
     const open = tasks.findIndex(({ state }) => !ENDED.has(state));
     const pieces: SourcePiece[] = [];
-    for (const { id } of open === -1 ? tasks : tasks.slice(0, open + 1))
-      pieces.push(...(await this.#task(id)));
+    for (const task of open === -1 ? tasks : tasks.slice(0, open + 1))
+      pieces.push(...(await this.#task(task)));
     return pieces;
   }
 
-  async #task(task: string): Promise<readonly SourcePiece[]> {
+  async #task({ id: task, name, state: ended }: Task): Promise<readonly SourcePiece[]> {
     const { queue, messages: member = null } = this.#options;
     const place = `absurd.c_${queue}, task ${task}`;
     // Parameters and steps of one moment; the row of the parameters has no step.
@@ -145,25 +196,27 @@ class QueueReader {
       time: time ?? "",
     }));
     const params = found.find(({ checkpoint }) => checkpoint === null);
-    const steps = found.flatMap((row) =>
+    const written = found.flatMap((row) =>
       row.checkpoint === null ? [] : [{ ...row, checkpoint: row.checkpoint }],
     );
-    const read = located(place, () => orderSteps(steps)).map(({ checkpoint, state, time }) => {
+    const read = located(place, () => orderSteps(written)).map(({ checkpoint, state, time }) => {
       const at = `${place}, step ${checkpoint}`;
       const messages = located(at, () => messagesOfStep(parseExact(state), member));
       return { key: `${task}/${checkpoint}`, place: at, time: timeOf(time), messages };
     });
-    const pieces = located(place, () => this.#appended(read.filter(({ messages }) => messages.length > 0)));
-    const prompt = located(place, () => this.#prompt(parseExact(params?.state ?? "null"), pieces[0]));
-    if (prompt === null) return pieces;
-    const first: SourcePiece = {
-      key: `${task}/params`,
-      place: `absurd.t_${queue}, task ${task}, params`,
-      time: timeOf(params?.time ?? null),
-      shape: "openai",
-      messages: [prompt],
-    };
-    return [first, ...pieces];
+    const steps = located(place, () => this.#appended(read.filter(({ messages }) => messages.length > 0)));
+    const given = located(place, () => parseExact(params?.state ?? "null"));
+    const prompt = this.#prompt(given, steps[0]);
+    const begun = timeOf(params?.time ?? null);
+    const at = `absurd.t_${queue}, task ${task}, params`;
+    const asked: readonly SourcePiece[] =
+      prompt === null
+        ? []
+        : [{ key: `${task}/params`, place: at, time: begun, shape: "openai", messages: [prompt] }];
+    return taskPieces({ task, name, params: given, state: ended, place: at, time: begun }, [
+      ...asked,
+      ...steps,
+    ]);
   }
 
   /** What each step appended, where steps have all that there was by then, too. */

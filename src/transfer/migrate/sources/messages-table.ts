@@ -1,7 +1,13 @@
 import { LogError } from "#log/errors";
 import { located } from "#transfer/migrate/rules/located";
 import type { ShapeName } from "#transfer/migrate/rules/foreign-messages";
-import type { MigrationSource, SourcePiece } from "#transfer/migrate/migration-source";
+import { ownMarks } from "#transfer/migrate/rules/message-marks";
+import type {
+  MessageMarks,
+  MigrationSource,
+  SourceListed,
+  SourcePiece,
+} from "#transfer/migrate/migration-source";
 import { quoteName, type SourceDatabase, type SourceTable } from "./source-database.ts";
 import {
   columnsOf,
@@ -9,7 +15,7 @@ import {
   type TableColumns,
   unknownColumns,
 } from "#transfer/migrate/rules/table-columns";
-import { type Cell, messageOfRow, timeOf } from "#transfer/migrate/rules/table-row";
+import { type Cell, isYes, messageOfRow, timeOf } from "#transfer/migrate/rules/table-row";
 
 /** What `MigrationSourceOptions` say of a table. */
 interface MessagesTableOptions {
@@ -25,7 +31,8 @@ export async function messagesTable(
 ): Promise<MigrationSource> {
   const { table, columns } = chooseTable(await database.tables(), options);
   const reader = new TableReader(database, table, columns);
-  const { conversation, order, role, content, created } = columns;
+  const { conversation, order, role, content, created, space, message, internal, parent, mailbox } = columns;
+  const others = Object.entries({ space, message, internal, parent, mailbox });
   return {
     id: `table/${table.shown}`,
     name: `${table.shown} of ${database.place}`,
@@ -35,9 +42,10 @@ export async function messagesTable(
       `role: ${role ?? "in the content"}`,
       `content: ${content}`,
       `time: ${created ?? "none"}`,
+      ...others.flatMap(([name, column]) => (column === null ? [] : [`${name}: ${column}`])),
     ],
     conversations: () => reader.list(),
-    read: (source) => reader.read(source, options.shape ?? null),
+    read: (source, tenant) => reader.read({ source, space: tenant, shape: options.shape ?? null }),
     close: () => database.close(),
   };
 }
@@ -74,6 +82,17 @@ function wrong(message: string): LogError {
   return new LogError("invalid_request", `${message}. Nothing was written`);
 }
 
+/** A conversation of the table, and the shape that was asked for. */
+interface Asked {
+  readonly source: string;
+  readonly space: string | undefined;
+  readonly shape: ShapeName | null;
+}
+
+function marksOf(id: string | null, internal: string | null): MessageMarks {
+  return { ...(id === null || id === "" ? {} : { id }), ...(isYes(internal) ? { internal: true } : {}) };
+}
+
 class TableReader {
   readonly #database: SourceDatabase;
   readonly #table: SourceTable;
@@ -85,32 +104,50 @@ class TableReader {
     this.#columns = columns;
   }
 
-  async list(): Promise<readonly { readonly source: string; readonly version: string }[]> {
-    const { conversation, order } = this.#columns;
+  async list(): Promise<readonly SourceListed[]> {
+    const { conversation, order, space, parent, mailbox } = this.#columns;
+    const groups = [conversation, space].filter((column) => column !== null);
+    const any = (column: string | null): string =>
+      column === null ? "null" : `max(nullif(${asText(column)}, ''))`;
     const rows = await this.#database.query(
-      `select ${asText(conversation)}, cast(count(*) as text), max(${asText(order[0] ?? conversation)})
-       from ${this.#table.name} group by ${quoteName(conversation)} order by 1`,
+      `select ${asText(conversation)}, cast(count(*) as text), max(${asText(order[0] ?? conversation)}),
+         ${space === null ? "null" : asText(space)}, ${any(parent)}, ${any(mailbox)}
+       from ${this.#table.name} group by ${groups.map(quoteName).join(", ")} order by 1, 4`,
     );
-    return rows.map(([source, count, newest]) => {
-      if (source === null || source === undefined || source === "")
+    return rows.map(([source, count, newest, tenant, caused, box]) => {
+      const without = !source ? conversation : space !== null && !tenant ? space : null;
+      if (!source || without !== null)
         throw new LogError(
           "invalid_request",
-          `${this.#table.shown}: rows without a ${conversation}: ${count}; nothing was written`,
+          `${this.#table.shown}: rows without a ${without}: ${count}; nothing was written`,
           { table: this.#table.shown },
         );
-      return { source, version: `${count}/${newest}` };
+      const listed: SourceListed = { source, version: `${count}/${newest}` };
+      return Object.assign(
+        listed,
+        tenant ? { space: tenant } : {},
+        caused && caused !== source ? { parent: caused } : {},
+        box ? { mailbox: box } : {},
+      );
     });
   }
 
-  async read(source: string, shape: ShapeName | null): Promise<readonly SourcePiece[]> {
-    const { conversation, order, role, content, created, members } = this.#columns;
-    const wanted = [...order, role, content, created, ...members].filter((one) => one !== null);
-    const mark = this.#database.mark(1, this.#typeOf(conversation));
+  async read({ source, space, shape }: Asked): Promise<readonly SourcePiece[]> {
+    const { conversation, order, role, content, created, members, message, internal } = this.#columns;
+    const wanted = [...order, role, content, created, message, internal, ...members].filter(
+      (one) => one !== null,
+    );
+    const within = [[conversation, source] as const, [this.#columns.space, space] as const].flatMap(
+      ([column, value]) => (column === null || value === undefined ? [] : [{ column, value }]),
+    );
+    const wheres = within.map(
+      ({ column }, at) => `t.${quoteName(column)} = ${this.#database.mark(at + 1, this.#typeOf(column))}`,
+    );
     const rows = await this.#database.query(
       // Named by their table: a name alone would be the text, by which ten comes before two.
       `select ${wanted.map(asText).join(", ")} from ${this.#table.name} as t
-       where t.${quoteName(conversation)} = ${mark} order by ${order.map((column) => `t.${quoteName(column)}`).join(", ")}`,
-      [source],
+       where ${wheres.join(" and ")} order by ${order.map((column) => `t.${quoteName(column)}`).join(", ")}`,
+      within.map(({ value }) => value),
     );
     const seen = new Set<string>();
     return rows.map((row) => {
@@ -127,7 +164,7 @@ class TableReader {
     }: { readonly source: string; readonly shape: ShapeName | null; readonly seen: Set<string> },
     cells: ReadonlyMap<string, Cell>,
   ): SourcePiece {
-    const { order, role, content, created, members } = this.#columns;
+    const { order, role, content, created, members, message: named, internal } = this.#columns;
     const text = (column: string | null): string | null =>
       column === null ? null : (cells.get(column)?.text ?? null);
     const at = order.map((column) => text(column) ?? "").join("/");
@@ -149,6 +186,7 @@ class TableReader {
         time: timeOf(text(created)),
         shape,
         messages: [message],
+        marks: [{ ...ownMarks(message), ...marksOf(text(named), text(internal)) }],
       };
     });
   }

@@ -16,6 +16,8 @@ export interface MigrationSourceOptions {
   readonly task?: string;
   /** The member of a task's parameters that names the conversation; found among the usual ones unless given. */
   readonly conversation?: string;
+  /** The member of a task's parameters that names the space; all go into the one that was asked for unless given. */
+  readonly space?: string;
   /** The member of a task's parameters that has the words of a person; `prompt` unless given. */
   readonly prompt?: string;
   /** The member of a step's result that has the messages which it appended; found among the usual ones unless given. */
