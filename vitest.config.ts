@@ -52,9 +52,6 @@ const config: ViteUserConfig = defineConfig({
     // Many tests wait for a process or a disk; the default leaves a core idle, which is half of a small machine.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     sequence: { sequencer: LongFirst },
-    // A host that a test left for dead loses its lease a while later, when another file runs in the process: that ends a turn that
-    // nobody waits for any more.
-    onUnhandledError: (error) => (error as { readonly code?: unknown }).code !== "fenced",
     projects: [
       {
         plugins: [compiledPrograms],

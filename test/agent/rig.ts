@@ -6,6 +6,7 @@ import type { ContextMessage } from "#log/projections/pairs";
 import type { HostEvent } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
+import { dyingClock } from "../support/dying-clock.ts";
 import { ScriptedModel } from "./scripted-model.ts";
 
 type Script = ConstructorParameters<typeof ScriptedModel>[0];
@@ -21,6 +22,8 @@ export interface AgentRig extends Process {
   readonly events: HostEvent[];
   readonly host: { readonly onEvent: (event: HostEvent) => void };
   another(script: Script, more?: Partial<AgentOptions>): Process;
+  /** Kills the first process: from here on it does nothing any more. */
+  die(): void;
 }
 
 /** An agent with a scripted model over a store in memory; `another` is a process that comes after it. */
@@ -30,6 +33,7 @@ export async function agentRig(script: Script, more: Partial<AgentOptions> = {})
   const model = new ScriptedModel(script);
   const events: HostEvent[] = [];
   const host = { onEvent: (event: HostEvent): void => void events.push(event) };
+  const clock = dyingClock();
   const options: AgentOptions = {
     model,
     permission: () => "allow",
@@ -37,14 +41,14 @@ export async function agentRig(script: Script, more: Partial<AgentOptions> = {})
     isDead: async () => true,
     ...more,
   };
-  const agent = new Agent(holdfast, options);
+  const agent = new Agent(holdfast, { clock, ...options });
   const conversation = await holdfast.create({ id: "c" });
   const another: AgentRig["another"] = (next, other = {}) => {
     const later = new ScriptedModel(next);
     const space = new Holdfast(inMemoryStore({ backing }), "default");
     return { model: later, agent: new Agent(space, { ...options, model: later, ...other }), holdfast: space };
   };
-  return { holdfast, model, agent, conversation, events, host, another };
+  return { holdfast, model, agent, conversation, events, host, another, die: () => clock.die() };
 }
 
 /** What the model would be sent, in short. */

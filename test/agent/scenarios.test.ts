@@ -120,8 +120,9 @@ test("21: when a model is asked the prompt is there for others; a conversation t
       return { until: never };
     },
   ]);
-  at.agent.send("c", "go").catch(() => undefined);
+  void at.agent.send("c", "go");
   expect(await seen.promise).toEqual(["user: go"]);
+  at.die();
   const next = at.another([{ text: "whole" }]);
   await at.holdfast.create({ id: "empty" });
   const open = await Array.fromAsync(next.holdfast.openTurns());

@@ -4,6 +4,7 @@ import type { Conversation } from "#conversation/conversation";
 import { runEffects } from "#turn/effects/run-effects";
 import type { Tool } from "#turn/effects/tool";
 import { aConversation, assistant, contextOf } from "../support/a-log.ts";
+import { dyingClock } from "../support/dying-clock.ts";
 
 class Died extends Error {}
 
@@ -39,7 +40,8 @@ async function run(
 
 /** Starts a call and dies inside the tool: the intent is in the log, no outcome ever comes. */
 async function dieInside(chat: Conversation, tool: Tool & { sent: string[] }): Promise<void> {
-  const owner = await chat.own({ writer: "host", leaseMs: 60_000 });
+  const clock = dyingClock();
+  const owner = await chat.own({ writer: "host", leaseMs: 60_000, clock });
   const started = Promise.withResolvers<void>();
   const dying: Tool = { ...tool, run: (input, call) => (started.resolve(), tool.run(input, call)) };
   void runEffects(owner, "t1", {
@@ -47,6 +49,7 @@ async function dieInside(chat: Conversation, tool: Tool & { sent: string[] }): P
     signal: new AbortController().signal,
   });
   await started.promise;
+  clock.die();
 }
 
 test("an effect is run once, its intent before it and its outcome after it, and a retry gives the stored outcome", async () => {

@@ -36,7 +36,7 @@ const MISTAKES: readonly (readonly unknown[])[] = [
 test("every verb of the library answers a mistake by a refused promise, none throws", async () => {
   await using holdfast = new Holdfast(inMemoryStore(), "default");
   const conversation = await holdfast.create({ id: "a" });
-  const owner = await conversation.own({ writer: "w", leaseMs: 1_000 });
+  await using owner = await conversation.own({ writer: "w", leaseMs: 1_000 });
   const runtime = new Runtime(holdfast, {
     upstreams: [simUpstream(new SimWorld({ seed: 1 }), { agent: "a" })],
   });

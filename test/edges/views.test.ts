@@ -67,7 +67,7 @@ beforeAll(async () => {
     id: "working",
     entries: [user("Go"), { type: "turn_start", turn: "t" }],
   });
-  await working.own({ writer: "someone", leaseMs: 3_600_000 });
+  await holdfast.space.acquire({ conversation: working.id, writer: "someone", leaseMs: 3_600_000 });
   for (const id of ["newer", "broken"]) await holdfast.create({ id, entries: [user("Go")] });
 });
 

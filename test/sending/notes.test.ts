@@ -47,7 +47,9 @@ test("whoever takes over from a dead host holds the conversation under its own n
   const { upstreams } = rig;
   const [upstream] = upstreams;
   if (upstream === undefined) throw new Error("A rig has an agent");
-  const dead = await (await rig.holdfast.conversation("c")).own({ writer: "dead", leaseMs: 60_000 });
+  const dead = await (
+    await rig.holdfast.conversation("c")
+  ).own({ writer: "dead", leaseMs: 60_000, clock: rig.world.clock });
   expect(dead.epoch).toBeGreaterThan(0);
   const heir = new Runtime(rig.holdfast, {
     upstreams: [upstream],

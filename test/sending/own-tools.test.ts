@@ -9,6 +9,7 @@ import type { PromptEvent, PromptRequest } from "#sending/upstream";
 import type { Json } from "#log/json/json-text";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
+import { dyingClock } from "../support/dying-clock.ts";
 
 interface Mail extends Tool {
   readonly sent: string[];
@@ -41,10 +42,11 @@ function looping(tool: Tool, answers: readonly (readonly (readonly [string, Json
 
 function start(upstream: ReturnType<typeof looping>["upstream"], backing = inMemoryBacking()) {
   const holdfast = new Holdfast(inMemoryStore({ backing }), "default");
-  const runtime = new Runtime(holdfast, { upstreams: [upstream], isDead: async () => true });
+  const clock = dyingClock();
+  const runtime = new Runtime(holdfast, { upstreams: [upstream], isDead: async () => true, clock });
   const events: HostEvent[] = [];
   const host = { onEvent: (event: HostEvent): void => void events.push(event) };
-  return { holdfast, runtime, events, host, backing };
+  return { holdfast, runtime, events, host, backing, die: () => clock.die() };
 }
 
 test("a tool of one's own runs once and stands in the reply, the ledger and what people see once", async () => {
@@ -102,6 +104,7 @@ test("a host that dies in the act leaves an outcome unknown; a retry is refused 
   const { id } = await first.holdfast.create();
   void first.runtime.send(id, "email bob", first.host);
   await acting.promise;
+  first.die();
   const tool = mail();
   const next = start(looping(tool, [[["call_0", { to: "bob" }]]]).upstream, first.backing);
   await expect(next.runtime.retry(id, next.host)).rejects.toMatchObject({ code: "invalid_request" });
@@ -123,6 +126,7 @@ test("a host that dies after the outcome is known has it in the log", async () =
   const { id } = await first.holdfast.create();
   void first.runtime.send(id, "email bob", first.host);
   await told.promise;
+  first.die();
   const next = start(upstream, first.backing);
   await expect(next.runtime.retry(id, next.host)).rejects.toMatchObject({ code: "invalid_request" });
   expect((await (await next.holdfast.conversation(id)).effects()).map((effect) => effect.state)).toEqual([

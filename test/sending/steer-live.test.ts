@@ -6,6 +6,7 @@ import type { PromptEvent, UpstreamSession } from "#sending/upstream";
 import type { ContentBlock } from "#log/message";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { actingUpstream } from "../support/acting-upstream.ts";
+import { dyingClock } from "../support/dying-clock.ts";
 
 const host = { onEvent: (): void => undefined };
 const wordsOf = (content: readonly ContentBlock[]): string =>
@@ -27,8 +28,9 @@ function patient(steer?: UpstreamSession["steer"]) {
   );
   const backing = inMemoryBacking();
   const holdfast = new Holdfast(inMemoryStore({ backing }), "default");
-  const runtime = new Runtime(holdfast, { upstreams: [upstream], isDead: async () => true });
-  return { asked, holdfast, runtime, waits, backing, upstream };
+  const clock = dyingClock();
+  const runtime = new Runtime(holdfast, { upstreams: [upstream], isDead: async () => true, clock });
+  return { asked, holdfast, runtime, waits, backing, upstream, die: () => clock.die() };
 }
 
 async function said(holdfast: Holdfast, id: string): Promise<readonly string[]> {
@@ -96,6 +98,7 @@ test("words that were handed over stay in a turn that is cut off", async () => {
   void at.runtime.send(id, "go", host);
   await at.waits.begun.promise;
   await at.runtime.steer(id, "and quickly");
+  at.die();
   const holdfast = new Holdfast(inMemoryStore({ backing: at.backing }), "default");
   const next = new Runtime(holdfast, { upstreams: [at.upstream], isDead: async () => true });
   await expect(next.retry(id, host)).rejects.toMatchObject({ code: "invalid_request" });

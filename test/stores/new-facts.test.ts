@@ -17,7 +17,7 @@ test.each(["sqlite", "jsonl"])(
     {
       await using holdfast = await openHoldfast({ store });
       const chat = await holdfast.create({ id: "c", cwd: "/begun" });
-      const owner = await chat.own({ writer: "w", leaseMs: 0 });
+      await using owner = await chat.own({ writer: "w", leaseMs: 0 });
       await owner.append([user("q", "q"), { type: "permission", request: "p" }]);
       await chat.appendOutside([
         { type: "permission_answer", request: "p", outcome: "denied" },

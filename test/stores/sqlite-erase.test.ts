@@ -210,11 +210,11 @@ test("erasing the source of nested forks looks at each of them once", async () =
   }
   await rig.append(space, "f0", [{ type: "hide", target: entryId("x0") }]);
   using writer = writerOn(path);
-  const [get, all] = [vi.spyOn(StatementSync.prototype, "get"), vi.spyOn(StatementSync.prototype, "all")];
+  using get = vi.spyOn(StatementSync.prototype, "get");
+  using all = vi.spyOn(StatementSync.prototype, "all");
   const request = { conversation: conv("f0") };
   expect(writer.runSolo({ kind: "erase", space: parseSpaceId("default"), request }).ok).toBe(true);
   expect(get.mock.calls.length + all.mock.calls.length).toBeLessThan(5 * forks);
-  vi.restoreAllMocks();
   expect(await texts(await rig.space(), `f${forks}`)).toEqual(
     Array.from({ length: forks + 1 }, (_, n) => String(n)),
   );

@@ -9,9 +9,10 @@ const never = new Promise<never>(() => undefined);
 /** Resolves once the event is there; the process then dies: it does nothing any more. */
 async function dies(at: AgentRig, when: (event: unknown) => boolean): Promise<void> {
   const reached = Promise.withResolvers<void>();
-  at.agent.send("c", "go", { onEvent: (event) => when(event) && reached.resolve() }).catch(() => undefined);
+  void at.agent.send("c", "go", { onEvent: (event) => when(event) && reached.resolve() });
   await reached.promise;
   await new Promise((resolve) => setImmediate(resolve));
+  at.die();
 }
 
 /** A turn that is cancelled once its answer has begun. */

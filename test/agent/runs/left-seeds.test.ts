@@ -17,10 +17,11 @@ test("a turn that was left open in a run with seeds is gone on with by the same 
   await at.agent.send("c", "hi");
   const { run } = await at.agent.startRun("c", EMAIL, { seeds: SEEDS });
   const left = Promise.withResolvers<void>();
-  void at.agent
-    .carryRun("c", run, { onEvent: (event) => event.type === "step" && event.step === 2 && left.resolve() })
-    .catch(() => undefined);
+  void at.agent.carryRun("c", run, {
+    onEvent: (event) => event.type === "step" && event.step === 2 && left.resolve(),
+  });
   await left.promise;
+  at.die();
   const later = at.another([{ text: "Paid." }], { tools: [counter("look")] });
   const restored = await later.agent.restore("c");
   expect(restored).toMatchObject({

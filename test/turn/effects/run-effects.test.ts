@@ -7,6 +7,7 @@ import type { Json } from "#log/json/json-text";
 import { type EffectOutcome, type EffectsRequest, runEffects } from "#turn/effects/run-effects";
 import type { Tool, ToolRun } from "#turn/effects/tool";
 import { aConversation, assistant } from "../../support/a-log.ts";
+import { dyingClock } from "../../support/dying-clock.ts";
 
 /** Every time is over as soon as everything else has had its turn. */
 const instant: Clock = {
@@ -175,12 +176,14 @@ test("so many run side by side as are allowed, and each result is in the log as 
 test("a tool without an effect leaves no intent and runs again after a crash; its outcome is known by its input", async () => {
   const chat = await aConversation(assistant("", "m1", "c0"));
   const look: Tool = { name: "look", effect: "none", run: async (input) => JSON.stringify(input) };
-  const dying = await chat.own({ writer: "host", leaseMs: 60_000 });
+  const clock = dyingClock();
+  const dying = await chat.own({ writer: "host", leaseMs: 60_000, clock });
   const began = Promise.withResolvers<void>();
   const hanging: Tool = { ...look, run: () => (began.resolve(), new Promise(() => undefined)) };
   const signal = new AbortController().signal;
   void runEffects(dying, "t1", { calls: [{ id: "c0", tool: hanging, input: { n: 1 } }], signal });
   await began.promise;
+  clock.die();
   expect(await run(chat, [look], { input: { n: 1 } })).toMatchObject([{ state: "done", ran: true }]);
   expect(await run(chat, [look], { input: { n: 1 } })).toMatchObject([{ output: '{"n":1}', ran: false }]);
   await chat.append(assistant("", "m2", "c0"));
