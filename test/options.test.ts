@@ -42,6 +42,7 @@ const TAKERS: readonly (readonly [
       toolTimeoutMs: WRONG,
       leaseMs: NO_AMOUNT,
       silenceMs: WRONG,
+      waitForLimitMs: NO_AMOUNT,
     },
   ],
   [
@@ -143,7 +144,7 @@ test.each(CASES)("%s refuses a %s that cannot be meant, by its name", async (_, 
 
 describe("an option that is undefined is left out", () => {
   const KEYS =
-    "tools replaceTool permission whenAsked system instructions skills memory servers parallelCalls toolTimeoutMs maxSteps stopWhen state isInternal compaction openModel pool clock writer isDead endProcess leaseMs silenceMs newId";
+    "tools replaceTool permission whenAsked system instructions skills memory servers parallelCalls toolTimeoutMs maxSteps stopWhen state isInternal compaction openModel pool clock writer isDead endProcess leaseMs silenceMs waitForLimitMs newId";
   const undefinedOf = (names: string): Options =>
     Object.fromEntries(names.split(" ").map((name) => [name, undefined]));
 

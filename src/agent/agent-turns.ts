@@ -68,7 +68,7 @@ export class AgentTurns {
           await warm.context.keepUp(log);
         }
       });
-    return this.#turns.run(id, held, claim).catch(async (error: unknown) => {
+    return this.#turns.run(id, held, { claim, signal: host.signal }).catch(async (error: unknown) => {
       if (isLogError(error, "fenced") || isLogError(error, "diverged"))
         await this.warm.letGo(parseConversationId(id));
       throw error;

@@ -4,7 +4,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
-import { type CloseOptions, type Note, OneAtATime } from "#turn/one-at-a-time";
+import { type CloseOptions, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
 import { checkUpstreams, type Upstreams, upstreamsFor } from "./agents.ts";
 import { isLogError, LogError } from "#log/errors";
@@ -181,12 +181,12 @@ export class Runtime implements AsyncDisposable {
   }
 
   #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
-    const carried = this.#turns.run(id, ({ conversation, owner, cancelled }) =>
+    const inside = ({ conversation, owner, cancelled }: Owned): Promise<T> =>
       this.#live.use(conversation.id, async (facts) => {
         await facts.beginWork(owner);
         return work({ conversation, owner, cancelled, host, facts });
-      }),
-    );
+      });
+    const carried = this.#turns.run(id, inside, { signal: host.signal });
     return carried.catch(async (error: unknown) => {
       // The sessions that are held have heard what the log has lost.
       if (isLogError(error, "diverged")) await this.#live.release(parseConversationId(id));

@@ -97,6 +97,11 @@ export interface Poison {
 
 /** Who is told, and asked. Whoever leaves something out is not. */
 export interface Host {
+  /**
+   * Stops the turn, as `cancel` does: the result of a call is kept, and the turn ends interrupted. Aborted before the turn began,
+   * nothing is written or sent and the call rejects with the signal's reason.
+   */
+  readonly signal?: AbortSignal;
   onEvent?(event: HostEvent): void;
   /** Asked when the agent wants a login; true when there is a new one. */
   onAuth?(message: string): Promise<boolean>;
@@ -133,6 +138,9 @@ export function checkHost(given: unknown): void {
   for (const name of ["onEvent", "onAuth", "onLimit", "onPoisoned", "onPermission"])
     if (parts[name] !== undefined && typeof parts[name] !== "function")
       throw new LogError("invalid_request", `${name} is a function, or left out`, { name });
+  const { signal } = parts;
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new LogError("invalid_request", "signal must be an AbortSignal", { name: "signal" });
 }
 
 /** What became of a turn. */

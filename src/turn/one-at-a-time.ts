@@ -73,7 +73,16 @@ export class OneAtATime {
     this.#ends = new KnownEnds(holdfast.space);
   }
 
-  async run<T>(id: string, work: (owned: Owned) => Promise<T>, claim: Claim | null = null): Promise<T> {
+  /** `signal` stops the work, or has it not begun. */
+  async run<T>(
+    id: string,
+    work: (owned: Owned) => Promise<T>,
+    {
+      claim = null,
+      signal,
+    }: { readonly claim?: Claim | null; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<T> {
+    signal?.throwIfAborted();
     const conversation = parseConversationId(id);
     if (this.#isStopping) throw isStopping(id);
     const before = this.#running.get(conversation);
@@ -94,8 +103,15 @@ export class OneAtATime {
     };
     running.owned.promise.catch(() => undefined); // whoever runs hears of it too
     this.#running.set(conversation, running);
+    const stop = (): void => running.cancel.abort();
+    signal?.addEventListener("abort", stop);
+    const inside = async (owned: Owned): Promise<T> => {
+      signal?.throwIfAborted();
+      return work(owned);
+    };
     return this.#queues.run(conversation, () =>
-      this.#work(id, running, work).finally(() => {
+      this.#work(id, running, inside).finally(() => {
+        signal?.removeEventListener("abort", stop);
         running.later = null;
         if (this.#running.get(conversation) === running) this.#running.delete(conversation);
       }),

@@ -16,7 +16,8 @@ export interface PoolLimits {
 export interface PoolOptions extends Partial<PoolLimits> {
   /**
    * `live`: what is held stays until the host lets it go. `rebuild`: nothing is held after a call. `hybrid`: what is used
-   * stays within the limits, the rest is made anew from the log; so unless told. Limits are those of `hybrid`.
+   * stays within the limits, the rest is made anew from the log; so unless told. Limits count in `hybrid` alone, and may be given
+   * in every mode: a host that chooses the mode by its environment need not choose the other options with it.
    */
   readonly mode?: "live" | "rebuild" | "hybrid";
   /**
@@ -37,7 +38,6 @@ const NONE = Number.POSITIVE_INFINITY;
 const LIVE: PoolLimits = { conversations: NONE, messages: NONE, processes: NONE, idleMs: NONE };
 const REBUILD: PoolLimits = { ...LIVE, conversations: 0 };
 const HYBRID: PoolLimits = { conversations: 256, messages: 100_000, processes: 32, idleMs: 900_000 };
-const NAMES = ["conversations", "messages", "processes", "idleMs"] as const;
 const ADDRESS_CHARS_MAX = 1_024;
 
 /** Time that does not keep a process alive which has nothing else to do. */
@@ -49,11 +49,8 @@ const ownClock: Clock = {
 /** Says what the caller got wrong before anything is held. */
 export function settlePool(options: PoolOptions): SettledPool {
   const { mode = "hybrid", address = null, clock = ownClock } = options;
-  const given = NAMES.find((name) => options[name] !== undefined);
   if (mode !== "hybrid" && mode !== "live" && mode !== "rebuild")
     throw wrong("mode", "is live, rebuild or hybrid");
-  if (mode !== "hybrid" && given !== undefined)
-    throw wrong(given, `is a limit, and a pool that is ${mode} has none; leave one of them out`);
   checkNumbers(options, { conversations: "limit", messages: "limit", processes: "limit", idleMs: "limit" });
   if (
     address !== null &&

@@ -180,8 +180,6 @@ test("a pool that is closed gives everything back, and holds nothing more; what 
 });
 
 test.each([
-  [{ mode: "rebuild", idleMs: 5 }, "idleMs"],
-  [{ mode: "live", messages: 5 }, "messages"],
   [{ mode: "warm" }, "mode"],
   [{ conversations: -1 }, "conversations"],
   [{ processes: Number.NaN }, "processes"],
@@ -192,4 +190,18 @@ test.each([
   expect(() => new Pool(options as PoolOptions)).toThrow(
     expect.objectContaining({ code: "invalid_request", details: { name } }),
   );
+});
+
+test("limits may be given in every mode: they count in hybrid, and every combination serves one turn after another", async () => {
+  const limits = ["conversations", "messages", "processes", "idleMs"] as const;
+  for (const mode of ["live", "rebuild", "hybrid", undefined] as const)
+    for (const name of limits)
+      for (const limit of [0, 1, Number.POSITIVE_INFINITY]) {
+        const { use, pool, log } = rig({ ...(mode === undefined ? {} : { mode }), [name]: limit });
+        for (const id of ["a", "b", "a"]) await use(id);
+        const made = log.filter((line) => line.startsWith("+")).length;
+        if (mode === "live") expect([made, pool.use().conversations], name).toEqual([2, 2]);
+        if (mode === "rebuild") expect([made, pool.use().conversations], name).toEqual([3, 0]);
+        await pool.close();
+      }
 });
