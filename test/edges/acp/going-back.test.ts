@@ -86,8 +86,11 @@ test("what is not there is refused, and nothing is sent or moved", async () => {
   await host.prompt(id, "remember color=blue");
   const reply = textOf((await bridge.entries(id, "message")).at(-1)?.["id"]);
   expect(reply).not.toBe("");
-  for (const word of [{ edit: 7 }, { edit: "nobody" }, { edit: reply }, { resume: 9 }, { resume: "nobody" }])
-    expect((await promptFrom(bridge, id, "say no", word)).error?.code).toBe(-32602);
+  const missing = [{ edit: 7 }, { edit: "nobody" }, { edit: reply }, { resume: 9 }, { resume: "nobody" }];
+  const unknown = [{ edt: 1 }, { edit: 1, forck: true }, { at: reply }, "edit", [1]];
+  const wrong = [{ edit: 1.5 }, { edit: 0 }, { edit: null }, { resume: 1.5 }, { fork: "yes" }, { force: 1 }];
+  for (const meta of [...missing, ...unknown, ...wrong])
+    expect((await promptFrom(bridge, id, "say no", meta as Fields)).error?.code).toBe(-32602);
   expect(agent.sent("say no")).toBe(0);
   expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
 });

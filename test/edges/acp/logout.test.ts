@@ -64,6 +64,17 @@ test("a logout through the bridge ends the agent's ids and its context; the next
   expect(await bridge.chain(id)).toHaveLength(2);
 });
 
+test("a logout that names an unknown agent or option is refused, and nobody is signed out", async () => {
+  await using bridge = await openBridge({ like: "claude", others: ["codex"] });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  for (const holdfast of [{ agent: "coedx" }, { keepcontext: true }, { keepContext: "yes" }])
+    expect((await host.request("logout", { _meta: { holdfast } })).error?.code).toBe(-32602);
+  expect(agent.of("logout")).toEqual([]);
+  expect((await host.prompt(id, "what is color?")).text).toBe("color is blue");
+});
+
 test("a host may ask to keep the context, and name the agent that is meant", async () => {
   await using bridge = await openBridge({ like: "claude", others: ["codex"] });
   const { host } = bridge;

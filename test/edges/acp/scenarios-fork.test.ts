@@ -88,8 +88,10 @@ test("a fork at a message nobody knows is refused, and makes nothing", async () 
   const { host, dir } = bridge;
   const id = await host.newSession();
   await host.prompt(id, "say hello");
-  const params = { sessionId: id, cwd: dir, mcpServers: [], _meta: { holdfast: { at: "nobody" } } };
-  expect((await host.request("session/fork", params)).error?.code).toBe(-32602);
+  for (const holdfast of [{ at: "nobody" }, { at: 1 }, { att: "nobody" }]) {
+    const params = { sessionId: id, cwd: dir, mcpServers: [], _meta: { holdfast } };
+    expect((await host.request("session/fork", params)).error?.code).toBe(-32602);
+  }
   const { sessions } = await host.call("session/list", {});
   expect(sessions).toHaveLength(1);
 });

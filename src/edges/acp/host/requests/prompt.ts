@@ -1,6 +1,6 @@
 import { keepBase64 } from "#conversation/image-blobs";
 import type { ConversationId } from "#log/ids";
-import { fieldsOf, wordsIn } from "#log/json/json-fields";
+import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#sending/options";
 import { checkContent } from "#turn/accept";
@@ -11,6 +11,7 @@ import type { HostPrompt, OpenConversation } from "#edges/acp/host/open-conversa
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { contentOf, isPlain, withoutData } from "#edges/acp/host/sessions/blocks";
 import { findLink, findPrompt } from "#edges/acp/host/sessions/find-message";
+import { optionsIn } from "#edges/acp/host/wire/host-options";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { BadRequest, errorOf, messageIn, turnError } from "#edges/acp/host/wire/rpc-error";
 import { rewriteIds, withMeta } from "#edges/acp/wire/rewrite";
@@ -28,9 +29,10 @@ export async function prompt(bridge: BridgeContext, request: HostRequest): Promi
   if (!Array.isArray(given)) throw new BadRequest("session/prompt needs a prompt");
   const blocks = given as readonly Json[];
   checkContent(contentOf(blocks));
+  const options = optionsIn(request);
   await conversation.queuePrompt(async (wasCancelled) => {
     const isCancelled = (): boolean => request.isWithdrawn || wasCancelled();
-    const starting = await fromOf(bridge, conversation, request);
+    const starting = await fromOf(bridge, conversation, options);
     const details = await detailsOf(bridge, conversation.id, blocks);
     if (bridge.conversations.isClosed || isCancelled())
       return respond(bridge, request, `{"stopReason":"cancelled"}`);
@@ -42,7 +44,7 @@ export async function prompt(bridge: BridgeContext, request: HostRequest): Promi
       ...starting,
       ...details,
       whenLimited: bridge.onLimit,
-      force: request.value("_meta", "holdfast", "force") === true,
+      force: options["force"] === true,
     };
     return send(bridge, conversation, { request, sending, isCancelled });
   });
@@ -88,10 +90,9 @@ async function runAgentCommand(
 async function fromOf(
   bridge: BridgeContext,
   conversation: OpenConversation,
-  request: HostRequest,
+  { edit, resume, fork }: Fields,
 ): Promise<Required<Pick<SendOptions, "agent">> & Pick<SendOptions, "from">> {
   const { agent } = conversation.upstream;
-  const { edit, resume, fork } = fieldsOf(request.value("_meta", "holdfast") ?? null);
   if (edit === undefined && resume === undefined)
     return fork === true ? { agent, from: { fork } } : { agent };
   const stored = await bridge.holdfast.conversation(conversation.id);

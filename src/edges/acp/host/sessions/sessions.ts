@@ -15,12 +15,13 @@ import { adoptNative, nativeRef } from "./native-history.ts";
 import type { RestoredState } from "#edges/acp/bridge-upstream";
 import type { Describe } from "#edges/acp/host/event-updates";
 import { ShownHistory } from "./shown-history.ts";
+import { optionsIn } from "#edges/acp/host/wire/host-options";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 import { forkedNotice } from "#edges/acp/host/notice-meta";
 import { NOT_UNDONE } from "#transfer/words";
 import { openResult } from "#edges/acp/host/requests/open-result";
-import { fieldsOf } from "#log/json/json-fields";
+import { fieldsOf, textIn } from "#log/json/json-fields";
 
 type Meta = { readonly [name: string]: Json };
 
@@ -98,7 +99,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
   const source = await bridge.holdfast.conversation(request.session);
   const from = await bridge.conversations.open(source.id);
   const asked =
-    request.text("_meta", "holdfast", "at") ?? request.text("_meta", "jetbrains", "air", "fork", "messageId");
+    textIn(optionsIn(request)["at"]) ?? request.text("_meta", "jetbrains", "air", "fork", "messageId");
   const at = asked === null ? null : await findMessage(source, asked);
   if (asked !== null && at === null)
     throw new BadRequest(`There is no message ${asked} in this conversation`);
@@ -198,7 +199,8 @@ async function openConversation(
 ): Promise<{ readonly conversation: OpenConversation; readonly meta: Meta }> {
   const id = request.session;
   await checkFolder(request);
-  const history = request.value("history") ?? request.value("_meta", "holdfast", "history");
+  const options = optionsIn(request);
+  const history = request.value("history") ?? options["history"];
   const known = await exists(bridge, id);
   const made = !known && history !== undefined ? await createFrom(bridge, request, history) : {};
   if (!known && history === undefined && nativeRef(bridge, id) !== null)
