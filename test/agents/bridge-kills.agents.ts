@@ -56,6 +56,7 @@ async function playConversation(
     }
     count(tally, `kill of ${kill.target}`);
     count(tally, `moment ${round.late ? "after the answer" : kill.moment}`);
+    if (kill.reload !== null && round.talk.host !== talk.host) count(tally, "kill of a load");
     violations.push(...round.violations.map((text) => `${agent} seed ${SEED}, ${kill.name}: ${text}`));
     talk = round.talk;
   }

@@ -44,6 +44,8 @@ export interface Kill {
   readonly thenBridge: boolean;
   /** Between the kill and the load. */
   readonly pauseMs: number;
+  /** Another bridge begins to load the conversation and is killed after so long, alone or with all it started; null: none. */
+  readonly reload: { readonly afterMs: number; readonly target: Target } | null;
   /** The load is followed by a prompt, or by the next kill. */
   readonly asks: boolean;
 }
@@ -68,20 +70,29 @@ export function planKill(seed: number, at: number): Kill {
     policy: pick("policy", moment === "permission" ? ["allow", "hold", "reject"] : POLICIES),
     moment,
     nth: 1 + Math.floor(chance("nth") * 8),
-    delayMs: pick("delay", [0, 0, 1, 1]) * Math.floor(chance("ms") * 600),
+    delayMs: pick("delay", [0, 0, 1, 1]) * Math.floor(chance("ms") * 400),
     target: pick("target", TARGETS),
     thenBridge: chance("then") < 0.5,
     pauseMs: pick("pause", [0, 0, 200, 1500]),
+    reload:
+      chance("reload") < 0.25
+        ? {
+            afterMs: Math.floor(chance("reload ms") * 2000),
+            target: pick("reload target", ["bridge", "everything"]),
+          }
+        : null,
     asks: chance("asks") < 0.6,
   };
 }
 
+// Most take long enough for a kill to come while they run.
 const COMMANDS: readonly [(act: string) => string, ...((act: string) => string)[]] = [
   (act) => act,
   (act) => `sleep 0.5; ${act}`,
   (act) => `${act}; sleep 0.8`,
-  (act) => `sleep 0.2; ${act}; sleep 0.4`,
-  (act) => `${act}; exit 3`,
+  (act) => `${act}; sleep 1.5`,
+  (act) => `sleep 0.2; ${act}; sleep 0.6`,
+  (act) => `${act}; sleep 0.5; exit 3`,
 ];
 
 function callOf(token: string, around: (act: string) => string): Call {

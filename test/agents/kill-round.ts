@@ -29,7 +29,8 @@ function repliesFor(kill: Kill): (request: Reading) => Reply | undefined {
     const ran = kill.calls.findLastIndex(({ token }) => toolResult?.includes(hasRun(token)) === true);
     if (toolResult !== undefined && ran === -1) return { text: "That did not work." };
     const [next, ...more] = kill.together && ran !== -1 ? [] : kill.calls.slice(ran + 1);
-    if (next === undefined) return { text: "All of that is done." };
+    if (next === undefined)
+      return { text: "All of that is done, as you asked me to do it.", pieceMs: PIECE_MS };
     return {
       text: "Let me do that for you, one moment please.",
       command: next.command,
@@ -64,7 +65,9 @@ export async function playKill(rig: BridgeRig, agent: AgentName, talk: Talk, kil
   if (survives && !isAnswered) violations.push(`${kill.name}: the prompt was never answered`);
   if (survives && kill.thenBridge) await host.kill();
   await pause(kill.pauseMs);
-  const next = survives && !kill.thenBridge ? talk : await rig.reload(sessionId);
+  const stays = survives && !kill.thenBridge;
+  if (!stays) await killReload(rig, sessionId, kill);
+  const next = stays ? talk : await rig.reload(sessionId);
   next.host.policy = "allow";
   const tokens = kill.calls.map(({ token }) => token);
   if (kill.asks) {
@@ -80,6 +83,16 @@ export async function playKill(rig: BridgeRig, agent: AgentName, talk: Talk, kil
   violations.push(...judged.violations);
   if (kill.asks) violations.push(...judgeRequest(rig, judged.calls));
   return { talk: next, late, calls: judged.calls, violations };
+}
+
+/** A kill in the middle of what a load recovers. */
+async function killReload(rig: BridgeRig, sessionId: string, { reload }: Kill): Promise<void> {
+  if (reload === null) return;
+  const host = await rig.start();
+  host.send("session/load", { sessionId, cwd: rig.home.project, mcpServers: [] });
+  await pause(reload.afterMs);
+  end(host, reload.target);
+  await host.exited();
 }
 
 function endsBridge(target: Target): boolean {
