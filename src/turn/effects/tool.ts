@@ -30,17 +30,18 @@ export interface ToolOutput {
 }
 
 /** What Standard Schema asks of a schema, and what the newer ones say of themselves as JSON Schema. */
-export interface StandardSchema {
+export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
-    validate(value: unknown): StandardResult | Promise<StandardResult>;
+    validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
     readonly jsonSchema?: { input(options: { readonly target: string }): Record<string, unknown> };
   };
 }
 
-export type StandardResult =
-  | { readonly value: unknown; readonly issues?: undefined }
+export type StandardResult<Output = unknown> =
+  | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
 export interface StandardIssue {
