@@ -103,6 +103,27 @@ test("a run is hydrated as it is stored, every digit of it", async () => {
   expect(people.out).not.toContain("\u001B");
 });
 
+test("for people a long result is shortened, and for scripts it is whole", async () => {
+  const lines = Array.from({ length: 60 }, (_, at) => `line ${at}.`);
+  const log = await holdfastHere(store, ["new", "--id", "long", "--json"]);
+  expect(log.status).toBe(0);
+  await using holdfast = await openHoldfast({ store });
+  const call = { type: "toolCall", id: "c", name: "look", input: {} } as const;
+  await (
+    await holdfast.conversation("long")
+  ).append([
+    { type: "run_start", run: "r-long", trigger: "chat" },
+    { type: "message", message: { role: "user", content: text("look") } },
+    { type: "message", message: { role: "assistant", content: [call] } },
+    { type: "message", message: { role: "toolResult", toolCallId: "c", content: text(lines.join("\n")) } },
+    { type: "run_end", run: "r-long", status: "completed" },
+  ]);
+  const people = await run("hydrate", "r-long");
+  expect(people.out.split("\n").length).toBeLessThan(30);
+  for (const shown of ["line 0.", "line 59."]) expect(people.out).toContain(shown);
+  expect((await run("hydrate", "r-long", "--json")).out).toContain("line 30.");
+});
+
 test("a fork from a run shares its seeds and says what is other", async () => {
   const file = join(folder.path, "patch.md");
   await writeFile(file, "Be long.");

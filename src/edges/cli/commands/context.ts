@@ -21,8 +21,9 @@ entries left out, and every tool call next to exactly one result. --json prints 
 object with messages, model, leaf and settings; message texts are exactly those stored. At the
 leaf it also says what the agent that was asked last was given of it ("given").
 
-  --restore  also what else a turn would go on from: the folder, words that wait, the open turn, calls
-             that wait for a person's answer, what memory has for it, and what is missing here`,
+  --restore  also print everything else a turn resumes from: folder, settings, skills, state, MCP
+             servers, memory, run, open turn, calls that wait for your answer, queued messages,
+             and what is missing here`,
   examples: ["holdfast context ID", "holdfast context ID --json | jq .messages", "holdfast context ID@m3"],
   options: { restore: { type: "boolean" } },
   arity: [1, 1],
@@ -40,6 +41,7 @@ leaf it also says what the agent that was asked last was given of it ("given").
     const memory = new Memory(holdfast);
     const read = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
     const [found, restored] = [{ ...exact, messages: read?.messages ?? exact.messages }, read?.rest ?? null];
+    const { config, skills, state } = exact;
     if (call.json) return out.write(`${contextText(conversation.id, { ...found, given }, restored ?? {})}\n`);
     const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
     const compacted = found.compaction === null ? "" : " · opens with a summary";
@@ -47,12 +49,14 @@ leaf it also says what the agent that was asked last was given of it ("given").
       `${out.style.dim(`${found.messages.length} messages · ${model}${compacted} · leaf ${safeLine(found.leaf)}`)}\n`,
     );
     if (given !== null) await out.write(`${out.style.dim(safeLine(givenInWords(given)))}\n`);
+    for (const [name, lines] of restored === null ? [] : restRows({ ...restored, config, skills, state }))
+      await out.write(`\n${[out.style.bold(name), ...indented(lines.join("\n"), out.columns)].join("\n")}\n`);
     for (const message of found.messages)
       await out.write(`\n${messageLines(message, out.style, out.columns)}\n`);
     for (const issue of found.issues)
       await out.write(`\n${out.style.yellow("⚠")} ${safeLine(issue.message)}\n`);
-    for (const line of restored === null ? [] : restLines(restored))
-      await out.write(`\n${out.style.yellow("⚠")} ${safeLine(line)}\n`);
+    for (const { message } of restored?.missing ?? [])
+      await out.write(`\n${out.style.yellow("⚠")} ${safeLine(message)}\n`);
   },
 };
 
@@ -75,13 +79,34 @@ async function readRest(conversation: Conversation, { io }: Call, memory: Memory
   return { messages, rest };
 }
 
-function restLines({ queue, openTurn, waiting, missing }: Rest): readonly string[] {
-  return [
-    ...(openTurn === null ? [] : [`A turn has been open since ${openTurn.since}`]),
-    ...waiting.map(({ tool, request }) => `${tool} waits for an answer (${request})`),
-    ...queue.map(({ steer }) => `Words wait to be delivered (${steer})`),
-    ...missing.map(({ message }) => message),
-  ];
+/** The parts that are there, with their lines. */
+function restRows(
+  restored: Rest & Pick<Restored, "config" | "skills" | "state">,
+): readonly (readonly [string, readonly string[]])[] {
+  const { cwd, config, skills, state, run, system, memory, servers, openTurn, waiting, queue } = restored;
+  const lineOf = (line: string | null): readonly string[] => (line === null ? [] : [line]);
+  const rows = [
+    ["folder", lineOf(cwd)],
+    ["settings", Object.entries(config).map(([name, value]) => `${name} ${JSON.stringify(value)}`)],
+    ["skills", skills.map(({ name }) => name)],
+    ["state", lineOf(state === null ? null : JSON.stringify(state))],
+    ["servers", servers.map(({ name, state: is, tools }) => [name, is, ...tools].join(" "))],
+    ["memory", memory === null ? [] : memoryLines(memory)],
+    ["run", lineOf(run)],
+    ["system prompt", lineOf(system)],
+    ["open turn", lineOf(openTurn === null ? null : `${openTurn.turn} since ${openTurn.since}`)],
+    [
+      "waiting for your answer",
+      waiting.map((one) => `${one.tool} ${JSON.stringify(one.input)} (${one.request})`),
+    ],
+    ["queued messages", queue.map((one) => `${one.content.map(blockPreview).join(" ")} (${one.steer})`)],
+  ] as const;
+  return rows.filter(([, lines]) => lines.length > 0);
+}
+
+function memoryLines({ project, ofUser, ofProject, block }: NonNullable<Rest["memory"]>): readonly string[] {
+  const of = project === null ? "" : `, ${ofProject} of the project ${project.root ?? project.id}`;
+  return [`${ofUser} of the user${of}`, ...(block === null ? [] : [block])];
 }
 
 function givenInWords({ agent, fidelity, told }: Given): string {
@@ -95,8 +120,10 @@ function messageLines(message: ContextMessage, style: Style, columns: number): s
     message.role === "toolResult"
       ? `result of ${message.toolName ?? message.toolCallId ?? "a call"}${message.isError === true ? " (error)" : ""}`
       : message.role;
-  const lines = message.content.flatMap((block) =>
-    wrap(safeText(blockPreview(block)), Math.max(20, columns - 2)),
-  );
-  return [style.bold(safeLine(name)), ...lines.map((line) => `  ${line}`.trimEnd())].join("\n");
+  const lines = message.content.flatMap((block) => indented(blockPreview(block), columns));
+  return [style.bold(safeLine(name)), ...lines].join("\n");
+}
+
+function indented(text: string, columns: number): readonly string[] {
+  return wrap(safeText(text), Math.max(20, columns - 2)).map((line) => `  ${line}`.trimEnd());
 }

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/message";
+import type { ContentBlock, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import type { Run } from "#log/runs/run-row";
 import { seedMessages } from "#log/runs/seed-messages";
@@ -10,6 +10,7 @@ import { costText } from "#edges/cli/view/usage-text";
 import { clockOf } from "#edges/cli/view/time";
 import { counted } from "#edges/cli/terminal/count";
 import { safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
+import { toolLines } from "#edges/cli/terminal/tool-lines";
 import { triggerText } from "./run-view.ts";
 import { hydratedText } from "#transfer/shown/run-text";
 
@@ -20,7 +21,7 @@ export const hydrateCommand: Command = {
   about: `Only the run's own stretch of the log is read: two runs of one conversation are never mixed. RUN is
 the whole id, as \`holdfast runs\` lists it. --json prints one object: run (the row that \`runs\` prints),
 seeds (what the model saw when it began), messages (those of the run alone), context (what its next
-request would send), state and totals, all as stored.
+request would send), state and totals, all as stored. Without --json long tool results are shortened.
 
   --conversation ID  the conversation it is in, where an import has brought the same run twice; or
                      a fork, which shows the run as far as it inherited it`,
@@ -40,9 +41,7 @@ request would send), state and totals, all as stored.
       await out.write(`\n${said("seed · system", [{ type: "text", text: system }], out)}\n`);
     for (const { role, content } of messages) await out.write(`\n${said(`seed · ${role}`, content, out)}\n`);
     for (const { message, hidden } of hydrated.messages)
-      await out.write(
-        `\n${said(hidden ? `${message.role} · hidden` : message.role, message.content, out)}\n`,
-      );
+      await out.write(`\n${said(hidden ? `${message.role} · hidden` : message.role, shown(message), out)}\n`);
     for (const issue of hydrated.context.issues)
       await out.write(`\n${out.style.yellow("⚠")} ${safeLine(issue.message)}\n`);
   },
@@ -69,6 +68,13 @@ const STATE_CHARS = 200;
 function stateText(state: Json): string {
   const text = JSON.stringify(state);
   return text.length <= STATE_CHARS ? text : `${text.slice(0, STATE_CHARS)}…`;
+}
+
+/** A tool's result by its beginning and its end; --json has all of it. */
+function shown(message: Message): readonly ContentBlock[] {
+  if (message.role !== "toolResult") return message.content;
+  const output = message.content.map(blockPreview).join("\n");
+  return [{ type: "text", text: toolLines(message.isError === true, output).join("\n") }];
 }
 
 function said(name: string, content: readonly ContentBlock[], { style, columns }: Sink): string {

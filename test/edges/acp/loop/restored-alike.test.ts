@@ -81,6 +81,10 @@ test("messages, model, settings, skills, state, folder, queue, open turn, questi
   expect({ ...told, missing: library.missing }).toEqual(plain(library));
   expect(printed).toEqual(plain(messages.map(({ entryId, model: by, ...message }) => message)));
 
+  const { out } = await runHere(store, ["context", "chat", "--restore"]);
+  const values = ["short", "review", '"seen":1', dir.path, "tell me after", "mail", "bob", "German", "make"];
+  expect(values.filter((value) => !out.includes(value))).toEqual([]);
+
   await using editor = await openLoop(holdfast, fewer);
   const restored = fieldsOf((await editor.load("chat", dir.path))["restored"]);
   expect(restored).toEqual({ ...plain(library), messages: messages.length });
