@@ -1,6 +1,7 @@
 import type { AppendResult, Author, StampedDraft } from "#log/batch";
 import type { EntryBody, SteerTime } from "#log/entry";
 import { LogError } from "#log/errors";
+import { forkTitle } from "#log/title";
 import type { ContentBlock } from "#log/message";
 import { type ConversationId, type Digest, parseConversationId, parseEntryId, parseKey } from "#log/ids";
 import { type IdsAndTime, prepare } from "#store/prepare";
@@ -154,12 +155,12 @@ export class Conversation extends ConversationReader {
     return this.append({ type: "reset", reason: "new_chat" }, options);
   }
 
-  /** A new conversation that shares this one up to a node and never changes it. */
+  /** A new conversation that shares this one up to a node and never changes it. Its title follows from the source's. */
   async fork(options: ForkOptions = {}): Promise<Conversation> {
     const { at, id, cwd, key } = options;
     const own = key === undefined ? this.#idsAndTime.newId() : idForKey("fork", this.id, parseKey(key));
     const conversation = parseConversationId(id ?? own);
-    await this.space.fork({
+    const made = await this.space.fork({
       source: this.id,
       conversation,
       ...(at === undefined ? {} : { entry: parseEntryId(at) }),
@@ -168,7 +169,15 @@ export class Conversation extends ConversationReader {
       id: parseEntryId(this.#idsAndTime.newId()),
       key: key === undefined ? null : parseKey(key),
     });
-    return new Conversation(conversation, this.space, this.#idsAndTime);
+    const fork = new Conversation(conversation, this.space, this.#idsAndTime);
+    const title = made.title === null ? (await this.head()).title : null;
+    if (title !== null && title !== "")
+      await fork.#append(
+        { type: "title", title: forkTitle(title) },
+        { kind: "outside" },
+        { durability: "relaxed" },
+      );
+    return fork;
   }
 
   putBlob(bytes: Uint8Array): Promise<Digest> {

@@ -38,9 +38,11 @@ export function isKnownReason(reason: string): boolean {
   return Object.hasOwn(REASONS, reason);
 }
 
-/** Why a session took the place of another. A reason of someone else's is shown as it stands. */
-export function reasonWords(reason: string, session: "the one before" | "it" = "the one before"): string {
-  return REASONS[reason]?.replace("%", session) ?? reason.replaceAll("_", " ");
+/** Why a session took the place of another, which is called `session`. A reason of someone else's is shown as it stands. */
+export function reasonWords(reason: string, session: string = "the one before"): string {
+  return isKnownReason(reason)
+    ? (REASONS[reason] ?? "").replace("%", () => session)
+    : reason.replaceAll("_", " ");
 }
 
 const FIDELITIES: Readonly<Record<string, string>> = {

@@ -182,12 +182,26 @@ test("the chain says of each upstream session why it began, what it was told, wh
   for (const words of ["expired", "the summary", "4 messages word for word", "7 messages in outline only"])
     expect(texts[3]).toContain(words);
   expect(texts[1]).toMatch(/\d messages/);
+  // The reason is about the session before, so it is no heading of the one that runs.
+  expect(await rows.nth(3).locator("b").innerText()).toBe("Session D");
+  expect(texts[3]).toContain("session C had expired");
+  expect(await rows.locator(".tag").allInnerTexts()).toEqual(["current"]);
   await rows
     .nth(1)
     .getByRole("link", { name: /^entries/ })
     .click();
   await page.waitForURL("**/log?seq=*");
   await page.locator(".rec-open pre").waitFor();
+});
+
+test("the chain of a fork ends where the fork was taken: no session that its source began later, and none current", async () => {
+  await goTo("/c/fork/chain");
+  const rows = page.locator(".link-row");
+  await rows.first().waitFor();
+  const texts = await rows.allInnerTexts();
+  expect(texts).toHaveLength(2);
+  expect(texts.join()).not.toMatch(/until now|current/);
+  expect(texts[1]).toContain("until the fork");
 });
 
 test("the context shows what is sent at an entry, and in place what was folded away", async () => {

@@ -1,5 +1,7 @@
 /** Scenarios 16 to 18: a branch of a conversation, at its end or at a message, while the source goes on. */
 import { describe, expect, test } from "vitest";
+import { openHoldfast } from "#open";
+import { runHere } from "../cli-here.ts";
 import { PREAMBLE } from "./agent-folder.ts";
 import { metaOf, openBridge, type Bridge } from "./bridge.ts";
 import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
@@ -81,6 +83,26 @@ test("scenario 18: a fork at a message the host saw, named as the host's own ext
   expect(agent.of("session/fork").map(({ params }) => params["sessionId"])).toEqual(
     agent.of("session/fork").map(() => agent.ids()[0]),
   );
+});
+
+test("a fork has one title, whoever forks and whatever its agent calls it, and a prompt does not change it", async () => {
+  await using bridge = await openBridge({ like: "claude" });
+  const { host } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue\nand nothing else");
+  const branch = textOf((await fork(bridge, id))["sessionId"]);
+  const from = host.messages.length;
+  await host.prompt(branch, "title Another name");
+  const command = await runHere(bridge.store, ["fork", id, "--id", "by-command"]);
+  expect(command.status).toBe(0);
+  await using holdfast = await openHoldfast({ store: bridge.store });
+  await (await holdfast.conversation(id)).fork({ id: "by-library" });
+  const { sessions } = await host.call("session/list", {});
+  const titles = new Map((sessions as readonly Fields[]).map((one) => [one["sessionId"], one["title"]]));
+  const title = "remember color=blue (fork)";
+  expect([branch, "by-command", "by-library"].map((one) => titles.get(one))).toEqual([title, title, title]);
+  const told = host.updates(branch, from).flatMap((update) => update["title"] ?? []);
+  expect(told).toEqual([title]);
 });
 
 test("a fork at a message nobody knows is refused, and makes nothing", async () => {

@@ -7,6 +7,7 @@ import type { Edit } from "#edges/acp/wire/splice";
 import { agentCommand } from "./agent-option.ts";
 import { agentNames, type BridgeParts } from "./bridge-parts.ts";
 import type { ConversationSettings } from "./conversation-settings.ts";
+import type { StoredTitle } from "./conversation-title.ts";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import { type Message, readableAt, type Span, spanAt, stringAt } from "#edges/acp/wire/spans";
 
@@ -47,7 +48,7 @@ interface ObservedConversation {
   readonly id: ConversationId;
   readonly upstream: { readonly agent: string };
   readonly settings: ConversationSettings;
-  readonly title: string | null;
+  readonly title: StoredTitle;
   setTitle(title: string): Promise<void>;
   agentOption(): Json | null;
 }
@@ -86,11 +87,12 @@ function keep(
     inBackground(carrier.note(id, [compactionBody(agent, update)]));
 }
 
-/** The title an agent gives is kept, unless a person gave one; what it made of our own words is none. */
+/** The title an agent gives is kept, unless a person or a fork gave one, which the host is shown instead; a title made of our own words is replaced, too. */
 function titleEdits(conversation: ObservedConversation, bytes: Uint8Array, span: Span): readonly Edit[] {
   const title = stringAt(bytes, span);
   if (title === null || title.trim() === "") return [];
-  if (isPreamble(title)) return [{ span, text: JSON.stringify(conversation.title) }];
+  const { title: stored, given } = conversation.title;
+  if (given || isPreamble(title)) return [{ span, text: JSON.stringify(stored) }];
   inBackground(conversation.setTitle(title));
   return [];
 }

@@ -14,7 +14,7 @@ import { agentNames, type BridgeParts, carrierOf } from "./bridge-parts.ts";
 import { ConversationSettings, readStoredConfig } from "./conversation-settings.ts";
 import { HostView, type ViewedConversation } from "./host-view.ts";
 import { inBackground, observe } from "./observed-update.ts";
-import { readTitle } from "./conversation-title.ts";
+import { readTitle, type StoredTitle } from "./conversation-title.ts";
 import { followSettings } from "./others/follow-settings.ts";
 import { OtherTurns } from "./others/other-turns.ts";
 
@@ -44,7 +44,7 @@ export class OpenConversation implements ViewedConversation {
   readonly #parts: BridgeParts;
   /** Shows what others do in it, once the host has it open. */
   #others: OtherTurns | null = null;
-  #title: string | null;
+  #title: StoredTitle;
   #params: string | null = null;
   #cwd: string | null = null;
   /** Settles when the prompts the host has sent have ended. */
@@ -62,7 +62,7 @@ export class OpenConversation implements ViewedConversation {
   constructor(
     parts: BridgeParts,
     id: ConversationId,
-    known: { readonly config: Fields; readonly title: string | null },
+    known: { readonly config: Fields; readonly title: StoredTitle },
   ) {
     this.id = id;
     this.#parts = parts;
@@ -76,8 +76,7 @@ export class OpenConversation implements ViewedConversation {
 
   static async open(parts: BridgeParts, id: ConversationId): Promise<OpenConversation> {
     const config = await readStoredConfig(parts, id);
-    const { title } = await readTitle(parts, id);
-    return new OpenConversation(parts, id, { config, title });
+    return new OpenConversation(parts, id, { config, title: await readTitle(parts, id) });
   }
 
   /** The agent that carries it now. */
@@ -110,15 +109,15 @@ export class OpenConversation implements ViewedConversation {
     return this.#cwd;
   }
 
-  get title(): string | null {
+  get title(): StoredTitle {
     return this.#title;
   }
 
-  /** Keeps a title that no person gave; one that a person gave stays. */
+  /** Keeps a title that an agent gave, or a prompt; one that a person or a fork gave stays. */
   async setTitle(title: string): Promise<void> {
-    const { title: now, given } = await readTitle(this.#parts, this.id);
-    this.#title = given ? now : title;
-    if (given || now === title) return;
+    const now = await readTitle(this.#parts, this.id);
+    this.#title = now.given ? now : { title, given: false };
+    if (now.given || now.title === title) return;
     const body = JSON.stringify({ type: "title", title, by: "agent" });
     await (await this.#parts.holdfast.conversation(this.id)).appendOutside(body);
   }

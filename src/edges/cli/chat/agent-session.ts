@@ -8,10 +8,10 @@ import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { cwdOf } from "#log/projections/settings";
 import { cutPoint } from "#log/projections/cut-point";
+import { promptTitle } from "#log/title";
 import type { Host, HostEvent } from "#turn/host";
 import type { Usage } from "#log/message";
 import { counted } from "#edges/cli/terminal/count";
-import { fit, safeLine } from "#edges/cli/terminal/terminal";
 import type { OpenedModel } from "./agent-flags.ts";
 import type { ChatSession } from "./chat-session.ts";
 import type { Printer } from "#edges/cli/terminal/printer";
@@ -90,7 +90,8 @@ export class AgentSession implements ChatSession {
   }
 
   async send(text: string): Promise<void> {
-    if (this.#isNew) await this.conversation.title(titleOf(text));
+    const title = this.#isNew ? promptTitle(text) : null;
+    if (title !== null) await this.conversation.title(title);
     this.#isNew = false;
     await this.#run(async (options) => {
       const left = await leftText(this.conversation);
@@ -263,13 +264,6 @@ function failedSummary({
   const used =
     outputTokens === undefined ? "" : ` The try used ${counted(outputTokens, "token")} of answer${cost}.`;
   return `${message.replace(/\.$/, "")}. The conversation is as it was.${used}`;
-}
-
-const TITLE_COLUMNS = 60;
-
-/** A list without a word of what was said would not help whoever looks for a conversation. */
-export function titleOf(prompt: string): string {
-  return fit(safeLine(prompt.trim().split("\n")[0] ?? ""), TITLE_COLUMNS);
 }
 
 const SEES = "the model sees what is on the branch";

@@ -3,11 +3,12 @@ import type { Conversation } from "#conversation/conversation";
 import type { CreateOptions, Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { isInternal } from "#log/message-extras";
+import { promptTitle } from "#log/title";
 import type { Call, Command } from "#edges/cli/command";
 import { counted } from "#edges/cli/terminal/count";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent, type OpenedModel, turnFlags } from "./agent-flags.ts";
-import { AgentSession, titleOf } from "./agent-session.ts";
+import { AgentSession } from "./agent-session.ts";
 import { withRule } from "./ask/always-rules.ts";
 import { askPerson } from "./ask/ask-person.ts";
 import { changeConfig } from "./base-urls.ts";
@@ -161,8 +162,9 @@ async function enter(call: Call, prompt?: string): Promise<Entered> {
   const opened = await chatModel(call, found, words.join(" "));
   const named = id === undefined ? {} : { id };
   const where = opened === null ? {} : { cwd: process.cwd() };
-  const title = opened === null || prompt === undefined ? {} : { title: titleOf(prompt) };
-  const made = found === null ? await make(holdfast, { ...named, ...where, ...title }) : null;
+  const title = opened === null || prompt === undefined ? null : promptTitle(prompt);
+  const titled = title === null ? {} : { title };
+  const made = found === null ? await make(holdfast, { ...named, ...where, ...titled }) : null;
   const conversation = found ?? made ?? (await holdfast.conversation(id ?? ""));
   return { holdfast, conversation, isNew: made !== null, opened };
 }

@@ -7,7 +7,8 @@ import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { Carried } from "../../parts/marks/carried.tsx";
-import { Carrier, carrierTone } from "../../parts/marks/carrier.tsx";
+import { Carrier, carrierLetter, carrierTone } from "../../parts/marks/carrier.tsx";
+import { isCurrent, type Links, startWords } from "../../parts/marks/session-start.ts";
 import { countText } from "../../parts/numbers.ts";
 import { Moment } from "../../parts/shown-time.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
@@ -17,7 +18,7 @@ import type { PageProps } from "../pages.ts";
 
 type ChainLink = Api["getChain"]["response"]["links"][number];
 
-const ROW_PX = 112;
+const ROW_PX = 132;
 
 /** The chain, and again when a turn ends or a session begins. */
 function useChain(conversation: string): Loaded<Api["getChain"]["response"]> {
@@ -53,36 +54,48 @@ function Range({
   );
 }
 
+/** When a session was replaced: the next one started, or the fork was taken. */
+function Until({ links, place }: { readonly links: Links; readonly place: number }): JSX.Element {
+  const next = links[place + 1];
+  if (isCurrent(links, place)) return <>until now</>;
+  if (next === undefined || next.inherited !== links[place]?.inherited) return <>until the fork</>;
+  return (
+    <>
+      to <Moment time={next.since} />
+    </>
+  );
+}
+
 function LinkRow({
   link,
+  links,
   place,
-  until,
   conversation,
 }: {
   readonly link: ChainLink;
+  readonly links: Links;
   readonly place: number;
-  /** When the next one began; null: it is the head. */
-  readonly until: string | null;
   readonly conversation: string;
 }): JSX.Element {
-  const { id, agent, account, reason, since, fidelity, told = null, ended = null, inherited } = link;
+  const { id, agent, account, since, fidelity, told = null, ended = null, inherited } = link;
+  const name = `Session ${carrierLetter(place)}`;
   return (
-    <article class="link-row" data-up={carrierTone(place)} aria-label={`Upstream ${place + 1}`}>
+    <article class="link-row" data-up={carrierTone(place)} aria-label={name}>
       <div class="link-top">
         <Carrier place={place} />
-        <b>{safeLine(reason).replaceAll("_", " ")}</b>
-        <CopyButton text={safeLine(id)} what="id of the upstream session" />
-        {until === null && !inherited ? <span class="tag">carries it now</span> : null}
-        {inherited ? <span class="tag">of the source of the fork</span> : null}
+        <b>{name}</b>
+        {isCurrent(links, place) ? <span class="tag">current</span> : null}
+        {inherited ? <span class="tag">inherited from the source</span> : null}
+        <CopyButton text={safeLine(id)} what="id of the agent session" />
       </div>
+      <p class="link-facts">Started: {startWords(links, place)}</p>
       <div class="link-facts">
         <span>
           {safeLine(agent)}
           {account === null ? "" : ` · ${safeLine(account)}`}
         </span>
         <span>
-          <Moment time={since} /> {until === null ? "until now" : "to "}
-          {until === null ? null : <Moment time={until} />}
+          <Moment time={since} /> <Until links={links} place={place} />
         </span>
         <Range link={link} conversation={conversation} />
       </div>
@@ -121,14 +134,7 @@ export function Page({ params }: PageProps): JSX.Element {
           render={(index) => {
             const link = links[index];
             if (link === undefined) return <div />;
-            return (
-              <LinkRow
-                link={link}
-                place={index}
-                until={links[index + 1]?.since ?? null}
-                conversation={conversation}
-              />
-            );
+            return <LinkRow link={link} links={links} place={index} conversation={conversation} />;
           }}
         />
       )}

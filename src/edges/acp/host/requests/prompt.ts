@@ -1,6 +1,7 @@
 import { keepBase64 } from "#conversation/image-blobs";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";
+import { promptTitle } from "#log/title";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#sending/options";
 import { checkContent } from "#turn/accept";
@@ -19,8 +20,6 @@ import type { Message } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { inPlainWords } from "./busy.ts";
 import { switchAgent } from "./switch-agent.ts";
-
-const TITLE_CHARS = 80;
 
 /** Prompts of one conversation run one after the other, as the host sent them. */
 export async function prompt(bridge: BridgeContext, request: HostRequest): Promise<void> {
@@ -146,11 +145,9 @@ async function send(
 
 /** A conversation without a title is called by its first words. */
 async function nameByPrompt(conversation: OpenConversation, { content }: HostPrompt): Promise<void> {
-  if (conversation.title !== null || typeof content === "string") return;
-  const words = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
-  const line = words.replaceAll(/\s+/g, " ").trim();
-  if (line === "") return;
-  await conversation.setTitle(line.slice(0, TITLE_CHARS).toWellFormed());
+  if (conversation.title.title !== null || typeof content === "string") return;
+  const title = promptTitle(content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" "));
+  if (title !== null) await conversation.setTitle(title);
 }
 
 function answer(

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { safeLine } from "#transfer/shown/shown-text";
+import { promptTitle } from "#log/title";
 import { client } from "../../../data/api-client.ts";
 import { onKey, useKeys } from "../../../frame/keys.ts";
 import { health, mayWrite } from "../../../frame/store-foot.tsx";
@@ -26,13 +26,6 @@ interface ComposerProps {
   readonly seq: number;
 }
 
-const TITLE_CHARS_MAX = 72;
-
-function titleOf(words: string): string {
-  const line = safeLine(words);
-  return line.length <= TITLE_CHARS_MAX ? line : `${line.slice(0, TITLE_CHARS_MAX - 1).toWellFormed()}…`;
-}
-
 async function send(
   { conversation, isWorking, leaf, isUntitled, agents, by }: ComposerProps,
   words: string,
@@ -46,7 +39,8 @@ async function send(
   if (begun === null) return false;
   keepUnsent(conversation, words, begun);
   if (leaf !== null && isHere()) changeQuery({ leaf: null, at: null });
-  if (isUntitled) await attempted(() => client.setTitle({ conversation, title: titleOf(words) }));
+  const title = isUntitled ? promptTitle(words) : null;
+  if (title !== null) await attempted(() => client.setTitle({ conversation, title }));
   return true;
 }
 
