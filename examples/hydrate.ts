@@ -23,4 +23,5 @@ const { run, messages, context, state, totals } = await holdfast.hydrate("r-7");
 console.log(run.status, messages.length, totals.steps, state); // completed 1 1 { invoice: 17 }
 console.log(context.system); // You answer for billing@example.org.
 console.log(context.messages.map(({ role }) => role)); // [ 'user', 'assistant' ]
-console.log((await thread.context()).messages.length); // 1
+// The conversation's own context has one sentence in place of the seeds, and the answer.
+console.log((await thread.context()).messages.length); // 2

@@ -22,7 +22,8 @@ const order = 'tool send_email {"to":"bob"}'; // what the simulated model unders
 const asked = await agent.send(chat, order, {
   onEvent: (event) => event.type === "update" && event.event.type === "text" && console.log(event.event.text),
 });
-console.log(asked.outcome, asked.waiting); // "waiting": every effect needs a person's word unless told otherwise
+// "waiting": every effect needs your approval by default.
+console.log(asked.outcome, asked.waiting);
 
 // Any process may bring the answer, now or tomorrow, and the turn goes on where it stood.
 const done = await agent.answer(chat, asked.waiting[0]?.request ?? "", "allowed", { by: "Ada" });

@@ -20,7 +20,8 @@ await using agent = new Agent(holdfast, { model: "sim", skills: new Skills() });
 
 // A person activates one; a model does the same by the tool activate_skill.
 const { skill } = await agent.activateSkill(chat, "changelog");
-console.log(skill); // name, source and digest: what the log keeps
+// Name, source and digest: what the log keeps.
+console.log(skill);
 await agent.send(chat, "hello"); // its text is part of this prompt, and of every one from here on
 
 // Any process that comes later has it active; what is gone or changed since is told.

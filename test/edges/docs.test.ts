@@ -51,7 +51,7 @@ describe("the README and the quickstart", () => {
     expect(shown.toSorted()).toEqual(examples.map(exampleText).toSorted());
   });
 
-  test.each(examples)("have an example %s that runs", async (name) => {
+  test.each(examples)("have an example %s that runs, and prints what its comments say", async (name) => {
     using folder = tempDir();
     const { stdout } = await run(
       process.execPath,
@@ -59,6 +59,10 @@ describe("the README and the quickstart", () => {
       { cwd: folder.path },
     );
     expect(stdout).not.toBe("");
+    const promised = [...exampleText(name).matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(
+      ([, line]) => line,
+    );
+    expect(stdout.split("\n").filter((line) => promised.includes(line))).toEqual(promised);
   });
 
   test("give commands that work in the order they stand there", async () => {
