@@ -146,7 +146,7 @@ export class AnswerReader {
     this.chars += this.#inputs.has(part.toolCallId) ? 1 : raw.length + 1;
     const input = inputOf(raw);
     if (input === undefined) this.broken.push(id);
-    const written = input === undefined || raw === "" ? raw : JSON.stringify(input);
+    const written = raw === "" ? raw : JSON.stringify(input ?? raw);
     const own = written === raw ? {} : { holdfast: { input: raw } };
     const metadata = { ...metadataOf(part), ...own };
     return { type: "toolCall", id, name, input: input ?? raw, ...extras(metadata) };

@@ -1,19 +1,43 @@
-import type { ContentBlock, Message } from "#log/message";
-import type { Json } from "#log/json/json-text";
-import { imageData } from "./images.ts";
+import type { ContentBlock, MediaBlock, Message, ToolResultMessage } from "#log/message";
+import { readJson } from "#log/json/read-json";
 import {
-  groupResults,
-  imageFromUrl,
-  isGroup,
-  readAll,
-  type Sayable,
-  type Shape,
-  textOf,
-  toBase64,
-  unsaid,
-  writeAll,
-} from "./original.ts";
+  type AiSdkPartLike,
+  asBase64,
+  blockOf,
+  bytesIn,
+  type CallPart,
+  type FilePart,
+  type ImagePart,
+  type MediaPart,
+  type Output,
+  type Part,
+  partOf,
+  type ReasoningPart,
+  type ResultPart,
+  SHAPE,
+  type TextPart,
+} from "./ai-sdk-parts.ts";
+import { mediaData } from "./images.ts";
 import type { Read } from "./openai.ts";
+import {
+  asFields,
+  type Fields,
+  foreignBlock,
+  foreignPart,
+  groupResults,
+  isGroup,
+  messageRestOf,
+  type OnOmit,
+  type Outgoing,
+  outgoing,
+  placeholder,
+  restOf,
+  type Sayable,
+  withKept,
+  withMessageRest,
+  withRest,
+  type WriteOptions,
+} from "./shape.ts";
 
 /** A `ModelMessage` of the AI SDK, as far as this reads it; the package's own types fit. */
 export interface AiSdkMessageLike {
@@ -21,59 +45,27 @@ export interface AiSdkMessageLike {
   readonly content: string | readonly AiSdkPartLike[];
 }
 
-interface AiSdkPartLike {
-  readonly type: string;
-  readonly text?: string;
-  readonly image?: unknown;
-  readonly data?: unknown;
-  readonly mediaType?: string;
-  readonly toolCallId?: string;
-  readonly toolName?: string;
-  readonly input?: unknown;
-  readonly output?: unknown;
-  readonly providerOptions?: unknown;
-}
-
-type TextPart = { type: "text"; text: string };
-type ImagePart = { type: "image"; image: string; mediaType: string };
-type MediaPart = { type: "media"; data: string; mediaType: string };
-type Output =
-  | { type: "text" | "error-text"; value: string }
-  | { type: "content"; value: (TextPart | MediaPart)[] };
-type ResultPart = { type: "tool-result"; toolCallId: string; toolName: string; output: Output };
-type CallPart = { type: "tool-call"; toolCallId: string; toolName: string; input: unknown };
-type ReasoningPart = {
-  type: "reasoning";
-  text: string;
-  providerOptions?: { anthropic: { signature: string } };
-};
-
 /** A message as it is written; it fits the package's `ModelMessage`. */
 export type AiSdkMessage =
-  | { role: "user"; content: string | (TextPart | ImagePart)[] }
-  | {
-      role: "assistant";
-      content: string | (TextPart | ReasoningPart | CallPart)[];
-    }
+  | { role: "user"; content: string | (TextPart | ImagePart | FilePart)[] }
+  | { role: "assistant"; content: string | (TextPart | FilePart | ReasoningPart | CallPart)[] }
   | { role: "tool"; content: ResultPart[] };
-
-const SHAPE: Shape<AiSdkMessageLike> = { name: "aiSdk", read, write };
 
 /** `ModelMessage`s of the AI SDK as messages of a log; a `UIMessage` first goes through its `convertToModelMessages`. */
 export function fromAiSdk(messages: readonly AiSdkMessageLike[]): Read {
   const system = messages
     .filter(({ role }) => role === "system")
-    .map(({ content }) => (typeof content === "string" ? content : textOf(content.map(blockOf))));
-  return { system, messages: readAll(SHAPE, messages) };
+    .map(({ content }) => (typeof content === "string" ? content : content.map(({ text }) => text).join("")));
+  return { system, messages: messages.flatMap(read) };
 }
 
 /** Messages of a log or a context as `ModelMessage`s: results that follow each other are one `tool` message. */
-export function toAiSdk(messages: readonly Sayable[]): AiSdkMessage[] {
-  return writeAll(SHAPE, named(messages)) as AiSdkMessage[];
+export function toAiSdk(messages: readonly Sayable[], options: WriteOptions = {}): AiSdkMessage[] {
+  return groupResults(outgoing(withToolNames(messages), options)).flatMap(write);
 }
 
 /** Every result names its tool: from the call it answers, where it does not itself. */
-function named(messages: readonly Sayable[]): readonly Sayable[] {
+function withToolNames(messages: readonly Sayable[]): readonly Sayable[] {
   const names = new Map<string, string>();
   return messages.map((message) => {
     for (const block of message.content) if (block.type === "toolCall") names.set(block.id, block.name);
@@ -83,60 +75,30 @@ function named(messages: readonly Sayable[]): readonly Sayable[] {
   });
 }
 
-function read({ role, content }: AiSdkMessageLike): readonly Message[] {
+function read(wire: AiSdkMessageLike): readonly Message[] {
+  const { role, content } = wire;
   if (role === "system") return [];
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (role === "tool") return parts.filter((part) => part.type === "tool-result").map(resultOf);
-  return [{ role: role === "assistant" ? "assistant" : "user", content: parts.map(blockOf) }];
-}
-
-function blockOf(part: AiSdkPartLike): ContentBlock {
-  switch (part.type) {
-    case "text":
-      return { type: "text", text: part.text ?? "" };
-    case "reasoning":
-      return { type: "thinking", thinking: part.text ?? "", ...signatureOf(part) };
-    case "tool-call":
-      return {
-        type: "toolCall",
-        id: part.toolCallId ?? "",
-        name: part.toolName ?? "",
-        input: (part.input === undefined ? {} : part.input) as Json,
-      };
-    case "image":
-      return imageOf(part.image, part.mediaType);
-    case "file":
-      return part.mediaType?.startsWith("image/") === true
-        ? imageOf(part.data, part.mediaType)
-        : unsaid(`file ${part.mediaType ?? ""}`.trim());
-    default:
-      return unsaid(part.type);
-  }
-}
-
-function signatureOf({ providerOptions }: AiSdkPartLike): { readonly signature?: string } {
-  const { anthropic } = (providerOptions ?? {}) as { anthropic?: { signature?: unknown } };
-  return typeof anthropic?.signature === "string" ? { signature: anthropic.signature } : {};
-}
-
-function imageOf(data: unknown, mediaType: string = "image/png"): ContentBlock {
-  if (data instanceof Uint8Array) return { type: "image", mediaType, data: toBase64(data) };
-  if (data instanceof ArrayBuffer) return { type: "image", mediaType, data: toBase64(new Uint8Array(data)) };
-  const text = data instanceof URL ? data.href : typeof data === "string" ? data : "";
-  if (/^https?:/.test(text)) return unsaid(`image ${text}`);
-  return imageFromUrl(text) ?? { type: "image", mediaType, data: text };
+  const message: Message = { role: role === "assistant" ? role : "user", content: parts.map(blockOf) };
+  return [withMessageRest(SHAPE, message, restOf(wire, ["role", "content"]))];
 }
 
 function resultOf(part: AiSdkPartLike): Message {
-  const { type, value } = (part.output ?? {}) as { type?: string; value?: unknown };
-  const isError = type?.startsWith("error") === true;
-  return {
+  const { type, value } = (part.output ?? {}) as { readonly type?: string; readonly value?: unknown };
+  const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: part.toolCallId ?? "",
     ...(part.toolName === undefined ? {} : { toolName: part.toolName }),
-    ...(isError ? { isError } : {}),
+    ...(type?.startsWith("error") === true ? { isError: true } : {}),
     content: type === "content" && Array.isArray(value) ? value.map(outputBlock) : [outputText(value)],
   };
+  const { output: _, ...rest } = restOf(part, ["type", "toolCallId", "toolName"]);
+  const { value: __, ...how } = asFields(part.output ?? {});
+  // The value is the text of the message already, unless it reads otherwise there.
+  const output = typeof value === "string" ? { ...how, value } : how;
+  const kept = type === "text" || type === "content" || type === "error-text" ? {} : { output };
+  return withMessageRest(SHAPE, message, { ...rest, ...kept });
 }
 
 function outputText(value: unknown): ContentBlock {
@@ -144,66 +106,88 @@ function outputText(value: unknown): ContentBlock {
 }
 
 function outputBlock(part: AiSdkPartLike): ContentBlock {
-  if (part.type === "text") return { type: "text", text: part.text ?? "" };
-  return part.mediaType?.startsWith("image/") === true
-    ? imageOf(part.data, part.mediaType)
-    : unsaid(part.type);
+  if (part.type === "text") return blockOf(part);
+  const bytes = part.mediaType === undefined ? null : bytesIn(part.data);
+  if (bytes === null) return foreignBlock(SHAPE, part);
+  const { mediaType = "", filename } = part;
+  const name = filename === undefined ? {} : { name: filename };
+  const block: ContentBlock = mediaType.startsWith("image/")
+    ? { type: "image", mediaType, data: bytes.data }
+    : { type: "file", mediaType, data: bytes.data, ...name };
+  return withRest(SHAPE, block, { part: asBase64(part), written: mediaPart(block) });
 }
 
-function write(messages: readonly Sayable[]): AiSdkMessage[] {
-  return groupResults(messages).map((one): AiSdkMessage => {
-    if (isGroup(one)) return { role: "tool", content: one.map(resultPart) };
-    return one.role === "user" ? userMessage(one) : assistantMessage(one);
-  });
+function write(one: Outgoing | readonly Outgoing[]): readonly AiSdkMessage[] {
+  if (isGroup(one)) return [{ role: "tool", content: one.map(resultPart) }];
+  const { message, omit } = one;
+  const role = message.role === "user" ? "user" : "assistant";
+  const parts = message.content.flatMap((block) => sentPart(block, role, omit));
+  if (parts.length === 0 && message.content.length > 0) return [];
+  const [only] = parts;
+  const isPlain = parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2;
+  const content = isPlain ? only.text : parts;
+  return [{ role, content, ...messageRestOf(SHAPE, message) } as AiSdkMessage];
 }
 
-function resultPart(message: Sayable): ResultPart {
-  const { toolCallId = "", toolName = "unknown" } = message;
-  return { type: "tool-result", toolCallId, toolName, output: outputOf(message) };
+function sentPart(block: ContentBlock, role: "user" | "assistant", omit: OnOmit): Part[] {
+  const part = (foreignPart(SHAPE, block) as Part | null) ?? withKept(SHAPE, block, partOf(block));
+  if (part === null) {
+    const text = placeholder(block, omit);
+    return text === null ? [] : [{ type: "text", text }];
+  }
+  if (part.type !== "image" || role === "user") return [part];
+  const { image: data, ...rest } = part;
+  return [{ ...rest, type: "file", data }];
 }
 
-function outputOf({ content, isError }: Sayable): Output {
-  const [only] = content;
-  if (isError === true) return { type: "error-text", value: textOf(content) };
-  if (content.length === 1 && only?.type === "text") return { type: "text", value: only.text };
+function resultPart({ message, omit }: Outgoing): ResultPart {
+  const { toolCallId = "", toolName = "unknown", content, isError } = message;
+  const { output, ...rest } = messageRestOf(SHAPE, message);
+  const made = outputOf(content, isError === true, omit);
   return {
-    type: "content",
-    value: content.flatMap((block): (TextPart | MediaPart)[] => {
-      if (block.type === "text") return [{ type: "text", text: block.text }];
-      if (block.type !== "image") return [];
-      return [{ type: "media", data: imageData(block), mediaType: block.mediaType }];
-    }),
+    type: "tool-result",
+    toolCallId,
+    toolName,
+    output: output === undefined ? made : valued(output as Fields, made),
+    ...rest,
   };
 }
 
-function userMessage({ content }: Sayable): AiSdkMessage {
-  const [only] = content;
-  if (content.length === 1 && only?.type === "text") return { role: "user", content: only.text };
-  return {
-    role: "user",
-    content: content.flatMap((block): (TextPart | ImagePart)[] => {
-      if (block.type === "text") return [{ type: "text", text: block.text }];
-      if (block.type !== "image") return [];
-      return [{ type: "image", image: imageData(block), mediaType: block.mediaType }];
-    }),
-  };
+/** The output in the kind that it came in, if its text still is of that kind. */
+function valued(kind: Fields, made: Output): Output {
+  const { value } = made;
+  if (value === "" || "value" in kind) return kind as Output;
+  try {
+    return typeof value === "string" ? ({ ...kind, value: readJson(value) } as Output) : made;
+  } catch {
+    return made;
+  }
 }
 
-function assistantMessage({ content }: Sayable): AiSdkMessage {
-  const [only] = content;
-  if (content.length === 1 && only?.type === "text") return { role: "assistant", content: only.text };
-  return {
-    role: "assistant",
-    content: content.flatMap((block): (TextPart | ReasoningPart | CallPart)[] => {
-      if (block.type === "text") return [{ type: "text", text: block.text }];
-      if (block.type === "thinking") return [reasoningPart(block)];
-      if (block.type !== "toolCall") return [];
-      return [{ type: "tool-call", toolCallId: block.id, toolName: block.name, input: block.input }];
-    }),
-  };
+function outputOf(content: readonly ContentBlock[], isError: boolean, omit: OnOmit): Output {
+  const parts = content.flatMap((block) => outputPart(block, omit));
+  const texts = parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`));
+  if (isError) return { type: "error-text", value: texts.join("") };
+  const [only] = parts;
+  if (parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2)
+    return { type: "text", value: only.text };
+  return { type: "content", value: parts };
 }
 
-function reasoningPart({ thinking, signature }: Extract<ContentBlock, { type: "thinking" }>): ReasoningPart {
-  if (signature === undefined) return { type: "reasoning", text: thinking };
-  return { type: "reasoning", text: thinking, providerOptions: { anthropic: { signature } } };
+function outputPart(block: ContentBlock, omit: OnOmit): (TextPart | MediaPart)[] {
+  const base = block.type === "text" ? (partOf(block) as TextPart) : isFile(block) ? mediaPart(block) : null;
+  const part =
+    (foreignPart(SHAPE, block) as TextPart | null) ?? withKept<TextPart | MediaPart>(SHAPE, block, base);
+  if (part !== null) return [part];
+  const text = placeholder(block, omit);
+  return text === null ? [] : [{ type: "text", text }];
+}
+
+function isFile({ type }: ContentBlock): boolean {
+  return type === "image" || type === "audio" || type === "file";
+}
+
+function mediaPart(block: ContentBlock): MediaPart {
+  const media = block as MediaBlock;
+  return { type: "media", data: mediaData(media), mediaType: media.mediaType };
 }

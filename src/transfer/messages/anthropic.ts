@@ -1,8 +1,28 @@
-import type { ContentBlock, Message } from "#log/message";
+import type { ContentBlock, Message, ToolCall } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { ASSISTANT_FIRST, openedByUser } from "#log/projections/pairs";
-import { imageData } from "./images.ts";
-import { groupResults, isGroup, readAll, type Sayable, type Shape, unsaid, writeAll } from "./original.ts";
+import { mediaData } from "./images.ts";
+import {
+  type Fields,
+  foreignBlock,
+  foreignPart,
+  groupResults,
+  isGroup,
+  messageRestOf,
+  named,
+  type OnOmit,
+  optionsOf,
+  type Outgoing,
+  outgoing,
+  placeholder,
+  restOf,
+  type Sayable,
+  withKept,
+  withMessageRest,
+  withMetadata,
+  withRest,
+  type WriteOptions,
+} from "./shape.ts";
 
 /** A message of Anthropic's Messages API, as far as this reads it; the package's own types fit. */
 export interface AnthropicMessageLike {
@@ -23,65 +43,69 @@ interface AnthropicBlockLike {
   readonly is_error?: boolean;
   readonly content?: unknown;
   readonly source?: unknown;
+  readonly title?: string | null;
+  readonly cache_control?: unknown;
 }
 
-type TextPart = { type: "text"; text: string };
+type Cached = { cache_control?: { type: "ephemeral" } };
+type TextPart = { type: "text"; text: string } & Cached;
 type MediaType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-type ImagePart = { type: "image"; source: { type: "base64"; media_type: MediaType; data: string } };
+type ImagePart = { type: "image"; source: { type: "base64"; media_type: MediaType; data: string } } & Cached;
+type DocumentSource =
+  | { type: "base64"; media_type: "application/pdf"; data: string }
+  | { type: "text"; media_type: "text/plain"; data: string };
+type DocumentPart = { type: "document"; source: DocumentSource; title?: string } & Cached;
+type ShownPart = TextPart | ImagePart | DocumentPart;
 type ResultPart = {
   type: "tool_result";
   tool_use_id: string;
-  content: string | (TextPart | ImagePart)[];
+  content: string | ShownPart[];
   is_error?: boolean;
-};
-
-/** A message as it is written; it fits the package's `MessageParam`. */
-export type AnthropicMessage =
-  | { role: "user"; content: string | (TextPart | ImagePart | ResultPart)[] }
-  | { role: "assistant"; content: string | ReplyPart[] };
+} & Cached;
 
 type ReplyPart =
   | TextPart
   | { type: "thinking"; thinking: string; signature: string }
   | { type: "redacted_thinking"; data: string }
-  | { type: "tool_use"; id: string; name: string; input: unknown };
+  | ({ type: "tool_use"; id: string; name: string; input: unknown } & Cached);
+type Part = ShownPart | ResultPart | ReplyPart;
 
-export const ANTHROPIC: Shape<AnthropicMessageLike> = { name: "anthropic", read, write };
+/** A message as it is written; it fits the package's `MessageParam`. */
+export type AnthropicMessage =
+  | { role: "user"; content: string | (ShownPart | ResultPart)[] }
+  | { role: "assistant"; content: string | ReplyPart[] };
+
+const SHAPE = "anthropic";
 
 /** Messages of a Messages API request as messages of a log: results become messages of their own. */
 export function fromAnthropic(messages: readonly AnthropicMessageLike[]): readonly Message[] {
-  return readAll(ANTHROPIC, messages);
+  return messages.flatMap(read);
 }
 
 /**
- * Messages of a log or a context as those of a Messages API request, as the API accepts them: the user comes first, no text
- * is blank, results that follow each other are one message. Thinking without a signature is left out.
+ * Messages of a log or a context as those of a Messages API request, as the API accepts them: the user comes first, roles
+ * alternate, results come first in their message, no text is blank. What it has no place for is left out and reported.
  */
-export function toAnthropic(messages: readonly Sayable[]): AnthropicMessage[] {
-  const written = writeAll(ANTHROPIC, messages) as AnthropicMessage[];
-  const opening: AnthropicMessage = { ...ASSISTANT_FIRST, content: [...ASSISTANT_FIRST.content] };
-  return [...openedByUser(written.flatMap(accepted), opening)].map(withoutTrailingSpace);
+export function toAnthropic(messages: readonly Sayable[], options: WriteOptions = {}): AnthropicMessage[] {
+  const opening: Written = { role: "user", parts: [...ASSISTANT_FIRST.content] };
+  const written = merged(openedByUser(writtenOf(messages, options), opening));
+  const last = written.at(-1);
+  const text = last?.role === "assistant" ? last.parts.at(-1) : undefined;
+  if (text?.type === "text") last?.parts.splice(-1, 1, { ...text, text: text.text.trimEnd() });
+  return written.map(asMessage);
 }
 
-/** Without blank texts; a message of nothing else is none. */
-function accepted(message: AnthropicMessage): readonly AnthropicMessage[] {
-  const { content } = message;
-  if (typeof content === "string") return content.trim() === "" ? [] : [message];
-  const parts = content.filter((part) => part.type !== "text" || part.text.trim() !== "");
-  return parts.length === 0 ? [] : [{ ...message, content: parts } as AnthropicMessage];
+/** The same for a piece of a conversation: it may begin with the assistant. */
+export function pieceToAnthropic(messages: readonly Sayable[]): AnthropicMessage[] {
+  return merged(writtenOf(messages, {})).map(asMessage);
 }
 
-function withoutTrailingSpace(
-  message: AnthropicMessage,
-  at: number,
-  all: readonly AnthropicMessage[],
-): AnthropicMessage {
-  const { role, content } = message;
-  if (at < all.length - 1 || role !== "assistant") return message;
-  if (typeof content === "string") return { role, content: content.trimEnd() };
-  const last = content.at(-1);
-  if (last?.type !== "text") return message;
-  return { role, content: [...content.slice(0, -1), { ...last, text: last.text.trimEnd() }] };
+function writtenOf(messages: readonly Sayable[], options: WriteOptions): readonly Written[] {
+  return groupResults(outgoing(messages, options)).flatMap(write);
+}
+
+function asMessage({ role, parts }: Written): AnthropicMessage {
+  return { role, content: plain(parts) } as AnthropicMessage;
 }
 
 function read({ role, content }: AnthropicMessageLike): readonly Message[] {
@@ -93,99 +117,157 @@ function read({ role, content }: AnthropicMessageLike): readonly Message[] {
 }
 
 function resultOf(block: AnthropicBlockLike): Message {
-  const { content } = block;
+  const { content, is_error: isError } = block;
   const inner: readonly AnthropicBlockLike[] =
     typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? content : [];
-  return {
+  const message: Message = {
     role: "toolResult",
     toolCallId: block.tool_use_id ?? "",
     content: inner.map(blockOf),
-    ...(block.is_error === undefined ? {} : { isError: block.is_error }),
+    ...(isError === undefined ? {} : { isError }),
   };
+  return withMessageRest(SHAPE, message, restOf(block, ["type", "tool_use_id", "content", "is_error"]));
 }
 
-function blockOf(block: AnthropicBlockLike): ContentBlock {
-  switch (block.type) {
+function blockOf(part: AnthropicBlockLike): ContentBlock {
+  const known = knownBlock(part);
+  if (known !== null) {
+    const { cache_control: mark } = part;
+    const marked = mark == null ? {} : { cacheControl: mark as Json };
+    const block = withMetadata(known, "anthropic", marked);
+    const written = partOf(block);
+    return written === null ? block : withRest(SHAPE, block, { part, written });
+  }
+  const { url } = (part.source ?? {}) as { readonly url?: unknown };
+  const isFile = part.type === "image" || part.type === "document";
+  if (!isFile) return foreignBlock(SHAPE, part);
+  const name = typeof url === "string" ? `${part.type} ${url}` : (part.title ?? part.type);
+  return withRest(SHAPE, named(name), { part, written: null });
+}
+
+function knownBlock(part: AnthropicBlockLike): ContentBlock | null {
+  const { type, text = "", thinking = "", signature, data = "", id = "", name = "", input = {} } = part;
+  switch (type) {
     case "text":
-      return { type: "text", text: block.text ?? "" };
+      return { type, text };
     case "thinking":
-      return {
-        type: "thinking",
-        thinking: block.thinking ?? "",
-        ...(block.signature === undefined ? {} : { signature: block.signature }),
-      };
+      return { type, thinking, ...(signature === undefined ? {} : { signature }) };
     case "redacted_thinking":
-      return { type: "redactedThinking", data: block.data ?? "" };
+      return { type: "redactedThinking", data };
     case "tool_use":
-      return {
-        type: "toolCall",
-        id: block.id ?? "",
-        name: block.name ?? "",
-        input: (block.input === undefined ? {} : block.input) as Json,
-      };
+      return { type: "toolCall", id, name, input: input as Json };
     case "image":
-      return imageOf(block);
+    case "document":
+      return mediaBlock(part);
     default:
-      return unsaid(block.type);
+      return null;
   }
 }
 
-function imageOf({ source }: AnthropicBlockLike): ContentBlock {
-  const { type, media_type: mediaType, data, url } = (source ?? {}) as { [name: string]: unknown };
-  if (type === "base64" && typeof mediaType === "string" && typeof data === "string")
-    return { type: "image", mediaType, data };
-  return unsaid(typeof url === "string" ? `image ${url}` : "image");
+function mediaBlock({ type, source, title }: AnthropicBlockLike): ContentBlock | null {
+  const { type: kind, media_type: mediaType, data } = (source ?? {}) as { readonly [name: string]: unknown };
+  if (typeof mediaType !== "string" || typeof data !== "string") return null;
+  if (type === "image") return kind === "base64" ? { type, mediaType, data } : null;
+  const name = title == null ? {} : { name: title };
+  if (kind === "base64") return { type: "file", mediaType, data, ...name };
+  if (kind !== "text" || !data.isWellFormed()) return null;
+  return { type: "file", mediaType, data: Buffer.from(data, "utf8").toString("base64"), ...name };
 }
 
-function write(messages: readonly Sayable[]): AnthropicMessage[] {
-  return groupResults(messages).map((one): AnthropicMessage => {
-    if (isGroup(one)) return { role: "user", content: one.map(resultPart) };
-    return one.role === "user" ? userMessage(one) : assistantMessage(one);
-  });
+/** The part that a block makes by itself; null where the API has none for it, or would refuse it. */
+function partOf(block: ContentBlock): Part | null {
+  const { cacheControl, signature } = (optionsOf(block)["anthropic"] ?? {}) as Fields;
+  const mark = (cacheControl === undefined ? {} : { cache_control: cacheControl }) as Cached;
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text, ...mark };
+    case "thinking": {
+      const signed = block.signature ?? signature;
+      return typeof signed === "string"
+        ? { type: "thinking", thinking: block.thinking, signature: signed }
+        : null;
+    }
+    case "redactedThinking":
+      return { type: "redacted_thinking", data: block.data };
+    case "toolCall":
+      return { type: "tool_use", id: block.id, name: block.name, input: objectInput(block), ...mark };
+    case "image": {
+      const source = {
+        type: "base64",
+        media_type: block.mediaType as MediaType,
+        data: mediaData(block),
+      } as const;
+      return { type: "image", source, ...mark };
+    }
+    case "file": {
+      const title = block.name === undefined ? {} : { title: block.name };
+      const source = documentSource(block.mediaType, mediaData(block));
+      return source === null ? null : { type: "document", source, ...title, ...mark };
+    }
+    default:
+      return null;
+  }
 }
 
-function resultPart({ toolCallId = "", content, isError }: Sayable): ResultPart {
+function documentSource(mediaType: string, data: string): DocumentSource | null {
+  if (mediaType === "application/pdf") return { type: "base64", media_type: mediaType, data };
+  if (!mediaType.startsWith("text/")) return null;
+  return { type: "text", media_type: "text/plain", data: Buffer.from(data, "base64").toString("utf8") };
+}
+
+/** The API wants an object, also in the place of what a model has wrongly written. */
+function objectInput({ input }: ToolCall): unknown {
+  return typeof input === "object" && input !== null && !Array.isArray(input)
+    ? input
+    : { invalid_input: input };
+}
+
+interface Written {
+  readonly role: "user" | "assistant";
+  readonly parts: Part[];
+}
+
+function write(one: Outgoing | readonly Outgoing[]): readonly Written[] {
+  if (isGroup(one)) return [{ role: "user", parts: one.map(resultPart) }];
+  const { message, omit } = one;
+  const parts = message.content.flatMap((block) => sentPart(block, omit));
+  return parts.length === 0 ? [] : [{ role: message.role === "user" ? "user" : "assistant", parts }];
+}
+
+/** Neighbours of one role are one message, with results in front. */
+function merged(messages: readonly Written[]): readonly Written[] {
+  const all: Written[] = [];
+  for (const message of messages) {
+    const last = all.at(-1);
+    if (last?.role === message.role) last.parts.push(...message.parts);
+    else all.push({ role: message.role, parts: [...message.parts] });
+  }
+  return all;
+}
+
+function resultPart({ message, omit }: Outgoing): ResultPart {
+  const { toolCallId = "", content, isError } = message;
   return {
     type: "tool_result",
     tool_use_id: toolCallId,
-    content: partsOf(content),
+    content: plain(content.flatMap((block) => sentPart(block, omit) as ShownPart[])),
     ...(isError === undefined ? {} : { is_error: isError }),
+    ...messageRestOf(SHAPE, message),
   };
 }
 
-function userMessage({ content }: Sayable): AnthropicMessage {
-  return { role: "user", content: partsOf(content) };
+function sentPart(block: ContentBlock, omit: OnOmit): readonly Part[] {
+  const part = (foreignPart(SHAPE, block) as Part | null) ?? withKept(SHAPE, block, partOf(block));
+  if (part === null) {
+    const text = placeholder(block, omit);
+    return text === null ? [] : [{ type: "text", text }];
+  }
+  // Blank texts are refused.
+  return part.type === "text" && part.text.trim() === "" ? [] : [part];
 }
 
 /** Plain text is written as such. */
-function partsOf(content: readonly ContentBlock[]): string | (TextPart | ImagePart)[] {
-  const [only] = content;
-  if (content.length === 1 && only?.type === "text") return only.text;
-  return content.flatMap((block): (TextPart | ImagePart)[] => {
-    if (block.type === "text") return [{ type: "text", text: block.text }];
-    if (block.type !== "image") return [];
-    const source = {
-      type: "base64",
-      media_type: block.mediaType as MediaType,
-      data: imageData(block),
-    } as const;
-    return [{ type: "image", source }];
-  });
-}
-
-function assistantMessage({ content }: Sayable): AnthropicMessage {
-  const [only] = content;
-  if (content.length === 1 && only?.type === "text") return { role: "assistant", content: only.text };
-  return {
-    role: "assistant",
-    content: content.flatMap((block): ReplyPart[] => {
-      if (block.type === "text") return [{ type: "text", text: block.text }];
-      if (block.type === "toolCall")
-        return [{ type: "tool_use", id: block.id, name: block.name, input: block.input }];
-      if (block.type === "thinking" && block.signature !== undefined)
-        return [{ type: "thinking", thinking: block.thinking, signature: block.signature }];
-      if (block.type === "redactedThinking") return [{ type: "redacted_thinking", data: block.data }];
-      return [];
-    }),
-  };
+function plain<P extends Part>(parts: P[]): string | P[] {
+  const [only] = parts;
+  return parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2 ? only.text : parts;
 }

@@ -1,9 +1,7 @@
 import { isMedia } from "#log/blob-names";
 import type { ContentBlock, MediaBlock } from "#log/message";
 import { LogError } from "#log/errors";
-import { toBase64 } from "./original.ts";
-
-type Image = Extract<ContentBlock, { type: "image" }>;
+import { toBase64 } from "./shape.ts";
 
 /** Where images are kept beside the log: a conversation. */
 export interface BlobPlace {
@@ -48,12 +46,12 @@ async function mapMedia<M extends WithContent>(
   return changed;
 }
 
-/** The bytes of an image in base64. One that is only named must be loaded first: it would be lost without a word. */
-export function imageData({ data, blob }: Image): string {
+/** The bytes of an image, a sound or a file in base64. One that is only named must be loaded first: it would be lost. */
+export function mediaData({ type, data, blob }: MediaBlock): string {
   if (data !== undefined) return data;
   throw new LogError(
     "invalid_request",
-    "An image is kept as a blob: load the images first, with loadImages(messages, conversation)",
+    `The bytes of a block (${type}) are in a blob. Load them first: loadImages(messages, conversation)`,
     blob === undefined ? {} : { blob },
   );
 }

@@ -1,21 +1,34 @@
 import type { ContentBlock, Message, ToolCall } from "#log/message";
-import { imageData } from "./images.ts";
+import type { Json } from "#log/json/json-text";
+import { readJson } from "#log/json/read-json";
+import { callInput } from "#log/raw-input";
+import { mediaData } from "./images.ts";
 import {
-  imageFromUrl,
-  parseArguments,
-  readAll,
+  foreignBlock,
+  foreignPart,
+  fromDataUrl,
+  messageRestOf,
+  named,
+  type OnOmit,
+  optionsOf,
+  type Outgoing,
+  outgoing,
+  placeholder,
+  restOf,
   type Sayable,
-  type Shape,
-  textOf,
-  unsaid,
-  writeAll,
-} from "./original.ts";
+  withKept,
+  withMessageRest,
+  withMetadata,
+  withRest,
+  type WriteOptions,
+} from "./shape.ts";
 
 /** A message of OpenAI's Chat Completions, as far as this reads it; the package's own types fit. */
 export interface OpenAIMessageLike {
   readonly role: string;
   readonly content?: string | readonly OpenAIPartLike[] | null;
   readonly tool_calls?: readonly OpenAICallLike[];
+  readonly function_call?: { readonly name: string; readonly arguments: string } | null;
   readonly tool_call_id?: string;
   readonly name?: string;
   readonly refusal?: string | null;
@@ -25,7 +38,9 @@ interface OpenAIPartLike {
   readonly type: string;
   readonly text?: string;
   readonly refusal?: string;
-  readonly image_url?: { readonly url: string };
+  readonly image_url?: { readonly url: string; readonly detail?: string };
+  readonly input_audio?: { readonly data: string; readonly format: string };
+  readonly file?: { readonly filename?: string; readonly file_data?: string };
 }
 
 interface OpenAICallLike {
@@ -35,11 +50,14 @@ interface OpenAICallLike {
 }
 
 type TextPart = { type: "text"; text: string };
-type ImagePart = { type: "image_url"; image_url: { url: string } };
+type ImagePart = { type: "image_url"; image_url: { url: string; detail?: "auto" | "low" | "high" } };
+type AudioPart = { type: "input_audio"; input_audio: { data: string; format: "wav" | "mp3" } };
+type FilePart = { type: "file"; file: { filename?: string; file_data: string } };
+type Part = TextPart | ImagePart | AudioPart | FilePart;
 
 /** A message as it is written; it fits the package's `ChatCompletionMessageParam`. */
 export type OpenAIMessage =
-  | { role: "user"; content: string | (TextPart | ImagePart)[] }
+  | { role: "user"; content: string | Part[] }
   | { role: "assistant"; content: string | TextPart[] | null; tool_calls?: OpenAICall[] }
   | { role: "tool"; tool_call_id: string; content: string | TextPart[] };
 
@@ -50,8 +68,7 @@ interface OpenAICall {
 }
 
 const SYSTEM: ReadonlySet<string> = new Set(["system", "developer"]);
-
-const SHAPE: Shape<OpenAIMessageLike> = { name: "openai", read, write: (messages) => messages.map(write) };
+const SHAPE = "openai";
 
 export interface Read {
   /** What the messages say to the model about itself: not part of a conversation, and so not of the log. */
@@ -61,18 +78,22 @@ export interface Read {
 
 /** Messages of a Chat Completions request as messages of a log. */
 export function fromOpenAI(messages: readonly OpenAIMessageLike[]): Read {
-  const system = messages
-    .filter(({ role }) => SYSTEM.has(role))
-    .map(({ content }) => textOf(blocksOf(content)));
-  return { system, messages: readAll(SHAPE, messages) };
+  const system = messages.filter(({ role }) => SYSTEM.has(role)).map(({ content }) => systemText(content));
+  return { system, messages: messages.filter(({ role }) => !SYSTEM.has(role)).map(read) };
 }
 
 /**
- * Messages of a log or a context as those of a Chat Completions request. It has no place for thinking, for images in
- * tool results, or for the mark that a result is an error; these stay in the log.
+ * Messages of a log or a context as those of a Chat Completions request. It has no place for thinking, for files in
+ * tool results, or for the mark that a result is an error; these stay in the log and are reported.
  */
-export function toOpenAI(messages: readonly Sayable[]): OpenAIMessage[] {
-  return writeAll(SHAPE, messages) as OpenAIMessage[];
+export function toOpenAI(messages: readonly Sayable[], options: WriteOptions = {}): OpenAIMessage[] {
+  return outgoing(messages, options).flatMap(write);
+}
+
+function systemText(content: OpenAIMessageLike["content"]): string {
+  return blocksOf(content)
+    .map((block) => (block.type === "text" ? block.text : ""))
+    .join("");
 }
 
 function blocksOf(content: OpenAIMessageLike["content"]): readonly ContentBlock[] {
@@ -81,51 +102,157 @@ function blocksOf(content: OpenAIMessageLike["content"]): readonly ContentBlock[
 }
 
 function blockOf(part: OpenAIPartLike): ContentBlock {
-  if (part.type === "text") return { type: "text", text: part.text ?? "" };
-  if (part.type === "refusal") return { type: "text", text: part.refusal ?? "" };
-  const { url = "" } = part.image_url ?? {};
-  return imageFromUrl(url) ?? unsaid(url === "" ? part.type : `image ${url}`);
+  const { text, refusal, image_url: image, input_audio: audio, file } = part;
+  const block = knownBlock(part);
+  if (block !== null) return withRest(SHAPE, block, { part, written: partOf(block) });
+  const kept = { part, written: null };
+  if (part.type === "refusal") return withRest(SHAPE, { type: "text", text: refusal ?? text ?? "" }, kept);
+  if (image !== undefined) return withRest(SHAPE, named(`image ${image.url}`), kept);
+  if (audio !== undefined || file !== undefined)
+    return withRest(SHAPE, named(file?.filename ?? part.type), kept);
+  return foreignBlock(SHAPE, part);
 }
 
-function read(wire: OpenAIMessageLike): readonly Message[] {
+function knownBlock(part: OpenAIPartLike): ContentBlock | null {
+  const { type, text = "", image_url: image, input_audio: audio, file } = part;
+  if (type === "text") return { type, text };
+  if (type === "image_url" && image !== undefined) {
+    const bytes = fromDataUrl(image.url);
+    if (bytes === null) return null;
+    const block: ContentBlock = { type: "image", ...bytes };
+    return image.detail === undefined ? block : withMetadata(block, "openai", { imageDetail: image.detail });
+  }
+  if (type === "input_audio" && (audio?.format === "wav" || audio?.format === "mp3"))
+    return {
+      type: "audio",
+      mediaType: audio.format === "wav" ? "audio/wav" : "audio/mpeg",
+      data: audio.data,
+    };
+  if (type !== "file" || file?.file_data === undefined) return null;
+  const bytes = fromDataUrl(file.file_data);
+  const name = file.filename === undefined ? {} : { name: file.filename };
+  return bytes === null ? null : { type: "file", ...bytes, ...name };
+}
+
+/** The part that a block makes by itself; null where the request has none for it. */
+function partOf(block: ContentBlock): Part | null {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image": {
+      const { imageDetail: detail } = (optionsOf(block)["openai"] ?? {}) as { imageDetail?: "low" };
+      const url = `data:${block.mediaType};base64,${mediaData(block)}`;
+      return { type: "image_url", image_url: { url, ...(detail === undefined ? {} : { detail }) } };
+    }
+    case "audio": {
+      const format = AUDIO[block.mediaType];
+      return format === undefined
+        ? null
+        : { type: "input_audio", input_audio: { data: mediaData(block), format } };
+    }
+    case "file": {
+      const filename = block.name === undefined ? {} : { filename: block.name };
+      const file_data = `data:${block.mediaType};base64,${mediaData(block)}`;
+      return { type: "file", file: { ...filename, file_data } };
+    }
+    default:
+      return null;
+  }
+}
+
+const AUDIO: { readonly [mediaType: string]: "wav" | "mp3" } = {
+  "audio/wav": "wav",
+  "audio/mpeg": "mp3",
+  "audio/mp3": "mp3",
+};
+
+const READ = ["role", "content", "tool_calls", "function_call", "tool_call_id", "refusal"];
+
+function read(wire: OpenAIMessageLike): Message {
   const content = blocksOf(wire.content);
-  if (SYSTEM.has(wire.role)) return [];
-  if (wire.role === "tool" || wire.role === "function")
-    return [{ role: "toolResult", toolCallId: wire.tool_call_id ?? wire.name ?? "", content }];
-  if (wire.role !== "assistant") return [{ role: "user", content }];
-  const refusal: ContentBlock[] = wire.refusal == null ? [] : [{ type: "text", text: wire.refusal }];
-  const calls = (wire.tool_calls ?? []).map((call): ToolCall => ({
-    type: "toolCall",
-    id: call.id,
-    name: call.function?.name ?? call.type,
-    input: parseArguments(call.function?.arguments ?? "{}"),
-  }));
-  return [{ role: "assistant", content: [...content, ...refusal, ...calls] }];
+  const { role } = wire;
+  if (role === "tool" || role === "function") {
+    const toolCallId = wire.tool_call_id ?? wire.name ?? "";
+    const rest = restOf(wire, role === "function" ? [...READ, "name"] : READ);
+    return withMessageRest(SHAPE, { role: "toolResult", toolCallId, content }, rest);
+  }
+  const rest = restOf(wire, READ);
+  if (role !== "assistant") return withMessageRest(SHAPE, { role: "user", content }, rest);
+  const { refusal, function_call: former } = wire;
+  const refused = refusal == null ? [] : [blockOf({ type: "refusal", refusal })];
+  const calls = [
+    ...(wire.tool_calls ?? []),
+    // Before calls had ids they went by their names, as their results do.
+    ...(former == null ? [] : [{ id: former.name, type: "function", function: former }]),
+  ].map(callBlock);
+  return withMessageRest(SHAPE, { role, content: [...content, ...refused, ...calls] }, rest);
 }
 
-function write(message: Sayable): OpenAIMessage {
-  const { role, content, toolCallId = "" } = message;
-  if (role === "toolResult") return { role: "tool", tool_call_id: toolCallId, content: textOf(content) };
-  if (role === "user") return { role, content: userContent(content) };
-  const texts = content
-    .filter((block) => block.type === "text")
-    .map(({ text }): TextPart => ({ type: "text", text }));
-  const calls = content.filter((block) => block.type === "toolCall").map(callOf);
-  const [only] = texts;
-  const said = texts.length === 1 && only !== undefined ? only.text : texts.length === 0 ? null : texts;
-  return { role: "assistant", content: said, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
+function callBlock(call: OpenAICallLike): ContentBlock {
+  const { id, type, function: made } = call;
+  const raw = made?.arguments ?? "{}";
+  const input = parsed(raw);
+  const bare: ToolCall = { type: "toolCall", id, name: made?.name ?? type, input };
+  const block = JSON.stringify(input) === raw ? bare : withMetadata(bare, "holdfast", { input: raw });
+  return withRest(SHAPE, block, { part: call, written: callOf(block) });
 }
 
-function callOf({ id, name, input }: ToolCall): OpenAICall {
-  return { id, type: "function", function: { name, arguments: JSON.stringify(input) } };
+/** What is no JSON stays the text it is. */
+function parsed(text: string): Json {
+  try {
+    return readJson(text);
+  } catch {
+    return text;
+  }
 }
 
-function userContent(content: readonly ContentBlock[]): string | (TextPart | ImagePart)[] {
-  const [only] = content;
-  if (content.length === 1 && only?.type === "text") return only.text;
-  return content.flatMap((block): (TextPart | ImagePart)[] => {
-    if (block.type === "text") return [{ type: "text", text: block.text }];
-    if (block.type !== "image") return [];
-    return [{ type: "image_url", image_url: { url: `data:${block.mediaType};base64,${imageData(block)}` } }];
-  });
+function callOf(block: ToolCall): OpenAICall {
+  const { id, name } = block;
+  return { id, type: "function", function: { name, arguments: callInput(block) } };
+}
+
+function write({ message, omit }: Outgoing): readonly OpenAIMessage[] {
+  const { role, content, toolCallId = "", isError } = message;
+  const rest = messageRestOf(SHAPE, message);
+  if (role === "user") {
+    const parts = content.flatMap((block) => sentPart(block, omit));
+    return parts.length === 0 && content.length > 0 ? [] : [{ role, content: plain(parts), ...rest }];
+  }
+  const texts = content.flatMap((block) => sentText(block, omit));
+  if (role === "toolResult") {
+    if (isError === true) omit("isError", "a result cannot be marked as an error");
+    return [{ role: "tool", tool_call_id: toolCallId, content: plain(texts), ...rest }];
+  }
+  const calls = content.flatMap((block) =>
+    block.type === "toolCall" ? [withKept(SHAPE, block, callOf(block)) ?? callOf(block)] : [],
+  );
+  if (texts.length + calls.length === 0 && content.length > 0) return [];
+  const said = texts.length === 0 ? null : plain(texts);
+  return [{ role, content: said, ...(calls.length === 0 ? {} : { tool_calls: calls }), ...rest }];
+}
+
+/** Plain text is written as such. */
+function plain<P extends Part>(parts: P[]): string | P[] {
+  const [only] = parts;
+  const isPlain = parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2;
+  return parts.length === 0 ? "" : isPlain ? only.text : parts;
+}
+
+function sentPart(block: ContentBlock, omit: OnOmit): Part[] {
+  const part = (foreignPart(SHAPE, block) as Part | null) ?? withKept(SHAPE, block, partOf(block));
+  if (part !== null) return [part];
+  const text = placeholder(block, omit);
+  return text === null ? [] : [{ type: "text", text }];
+}
+
+function sentText(block: ContentBlock, omit: OnOmit): TextPart[] {
+  if (block.type === "toolCall") return [];
+  const foreign = foreignPart(SHAPE, block);
+  if (foreign !== null) return [foreign as TextPart];
+  if (block.type === "text") {
+    const part = withKept<TextPart>(SHAPE, block, { type: "text", text: block.text });
+    return part === null || part.text === "" ? [] : [part];
+  }
+  const text = placeholder(block, omit);
+  return text === null ? [] : [{ type: "text", text }];
 }

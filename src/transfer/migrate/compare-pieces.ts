@@ -5,7 +5,7 @@ import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
 import type { Message } from "#log/message";
 import { loadImages } from "#transfer/messages/images";
-import { type ShapeName, writeForeign } from "#transfer/migrate/rules/foreign-messages";
+import { writeForeign } from "#transfer/migrate/rules/foreign-messages";
 import { withMarks, withoutMarks } from "#transfer/migrate/rules/message-marks";
 import type { MigrationDifference } from "./migrate-result.ts";
 import type { ReadyItem, ReadyPiece } from "./ready-pieces.ts";
@@ -47,8 +47,9 @@ export function comparePieces(pieces: readonly ReadyPiece[], here: readonly Mess
   for (const { place, shape, items } of pieces)
     for (const item of items) {
       const given = here.slice(at, at + item.messages.length);
-      const written = writtenBack(item, given, shape);
-      if (!isSameJson(written, [item.foreign]) || !hasMarks(item, given)) {
+      const said = saidHere(item, given);
+      if (!isSameJson(said as unknown as Json, item.messages as unknown as Json) || !hasMarks(item, given)) {
+        const written = writeForeign(shape, said);
         const [first = null] = written as readonly (Json | undefined)[];
         const shown = written.length > 1 ? written : first;
         return { same, ahead: 0, difference: { place, number: same + 1, there: item.foreign, here: shown } };
@@ -59,17 +60,12 @@ export function comparePieces(pieces: readonly ReadyPiece[], here: readonly Mess
   return { same, ahead: here.length - at, difference: null };
 }
 
-/** What is here in the source's own shape. */
-function writtenBack(
-  { messages, marks }: ReadyItem,
-  here: readonly MessageHere[],
-  shape: ShapeName,
-): readonly Json[] {
-  const said = here.map(({ message }, at) => {
+/** What is here, without what bringing it has added. */
+function saidHere({ messages, marks }: ReadyItem, here: readonly MessageHere[]): readonly Message[] {
+  return here.map(({ message }, at) => {
     const before = messages[at];
     return before === undefined ? message : withoutMarks(message, marks, before);
   });
-  return writeForeign(shape, said);
 }
 
 /** Whether entries have the ids that their messages have there, and are internal where those are. */

@@ -148,15 +148,17 @@ test.each(SHAPES)(
     expect(shape).toBe(name);
     const read = readForeign(shape, messages);
     expect(read.length).toBeGreaterThan(0);
-    expect(writeForeign(shape, read)).toEqual(messages);
+    const written = writeForeign(shape, read);
+    expect(readForeign(shape, written)).toEqual(read);
+    if (name !== "holdfast") expect(written).toEqual(messages);
   },
 );
 
-test("what details a message has of its own stay where they are, beside its own words", () => {
+test("what details a message has of its own stay as they are", () => {
   const [read] = readForeign("holdfast", [
     { role: "toolResult", toolCallId: "a", content: "text", details: { type: "sentEmail" } },
   ]);
-  expect(read?.details).toMatchObject({ type: "sentEmail", wire: { own: { content: "text" } } });
+  expect(read?.details).toEqual({ type: "sentEmail" });
 });
 
 test("what is no message is told as what it lacks", () => {

@@ -1,11 +1,12 @@
 import type { JSONValue, LanguageModelV4Message, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { BlockExtras, ContentBlock, ToolCall } from "#log/message";
+import { callInput } from "#log/raw-input";
 import type { Json } from "#log/json/json-text";
 import type { ContextMessage } from "#log/projections/pairs";
 import type { CallNames } from "./call-names.ts";
 import type { Dialect } from "./dialect.ts";
 import { isBlank, labelOf, textPart } from "./media-parts.ts";
-import { PART_PREFIX, rawInputOf, type StoredPart, storedPart } from "./provider-blocks.ts";
+import { PART_PREFIX, type StoredPart, storedPart } from "./provider-blocks.ts";
 import { safeJson, safeText } from "./safe-text.ts";
 import { readJson } from "#log/json/read-json";
 
@@ -85,7 +86,7 @@ function inputText(block: ToolCall, input: Json): string {
   if (typeof input !== "object" || input === null || Array.isArray(input))
     return JSON.stringify({ invalid_input: typeof input === "string" ? safeText(input) : input });
   const safe = safeJson(input);
-  return safe === input ? (rawInputOf(block) ?? JSON.stringify(input)) : JSON.stringify(safe);
+  return safe === input ? callInput(block) : JSON.stringify(safe);
 }
 
 /** What only the provider understands goes back as it came. */

@@ -1,5 +1,5 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { BlockExtras, ContentBlock, ProviderBlock } from "#log/message";
+import type { ContentBlock, ProviderBlock } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { readJson } from "#log/json/read-json";
 
@@ -22,11 +22,4 @@ export function partBlock(part: { readonly type: string }): ProviderBlock {
 export function storedPart(block: ContentBlock): StoredPart | null {
   const part: unknown = "part" in block ? block["part"] : null;
   return typeof part === "object" && part !== null && "type" in part ? (part as StoredPart) : null;
-}
-
-/** The text that a call's input came in, where writing the input anew would give another. */
-export function rawInputOf({ providerMetadata }: BlockExtras): string | null {
-  const own = providerMetadata?.["holdfast"];
-  const raw = typeof own === "object" && own !== null && "input" in own ? own["input"] : null;
-  return typeof raw === "string" ? raw : null;
 }

@@ -1,11 +1,10 @@
 import type { Json } from "#log/json/json-text";
-import { isSameJson } from "#log/json/same-json";
 import { parseBody } from "#log/body";
 import type { Message } from "#log/message";
 import { type AiSdkMessageLike, fromAiSdk, toAiSdk } from "#transfer/messages/ai-sdk";
-import { type AnthropicMessageLike, ANTHROPIC, fromAnthropic } from "#transfer/messages/anthropic";
+import { type AnthropicMessageLike, pieceToAnthropic, fromAnthropic } from "#transfer/messages/anthropic";
 import { fromOpenAI, type OpenAIMessageLike, toOpenAI } from "#transfer/messages/openai";
-import { type Sayable, type Shape, writeAll } from "#transfer/messages/original";
+import type { Sayable } from "#transfer/messages/shape";
 
 export const SHAPE_NAMES = ["openai", "anthropic", "ai-sdk", "holdfast"] as const;
 /** `holdfast`: messages as they are here, and as coding agents write them alike. */
@@ -114,30 +113,20 @@ export function writeForeign(shape: ShapeName, messages: readonly Sayable[]): re
     case "openai":
       return toOpenAI(messages) as unknown as readonly Json[];
     case "anthropic":
-      return writeAll(ANTHROPIC, messages) as unknown as readonly Json[];
+      return pieceToAnthropic(messages) as unknown as readonly Json[];
     case "ai-sdk":
       return toAiSdk(messages) as unknown as readonly Json[];
     case "holdfast":
-      return writeAll(OWN, messages);
+      return messages as unknown as readonly Json[];
   }
 }
 
 /** Our own messages, also with text in the place of blocks and with `arguments` in the place of `input`. */
-const OWN: Shape<Json> = {
-  name: "own",
-  read: (wire) => [ownMessage(wire as Fields)],
-  write: (messages) => messages.map((message) => message as unknown as Json),
-};
-
-/** What had to be said otherwise keeps its own words beside what its details are. */
 function ownMessage(message: Fields): Message {
   const { content } = message;
   const blocks: readonly Json[] =
     typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly Json[]);
-  const read: Fields = { ...message, content: blocks.map((block) => ownBlock(block as Fields)) };
-  if (isSameJson(read, message)) return read as unknown as Message;
-  const details = isFields(message["details"]) ? message["details"] : {};
-  return { ...read, details: { ...details, wire: { own: message } } } as unknown as Message;
+  return { ...message, content: blocks.map((block) => ownBlock(block as Fields)) } as unknown as Message;
 }
 
 function ownBlock(block: Fields): Json {
