@@ -115,6 +115,51 @@ test("a queue of Absurd is brought step by step, and is the same as its step res
   expect([none.status, none.err.includes("loopback")]).toEqual([2, false]);
 });
 
+test("tasks of several tenants are runs in their own spaces, by their trigger, with mailbox and parent", async () => {
+  const task = (n: number, params: object, state: string): readonly (string | null)[] => {
+    const at = `2026-01-01 10:0${n}:00+00`;
+    return [`01a1e4e4-0000-7000-8000-00000000000${n}`, "mail", JSON.stringify(params), at, at, state];
+  };
+  const trigger = { type: "email", id: "<17@example.org>" };
+  const acme = { tenantId: "acme", conversationId: "thread", prompt: "Is it paid?" };
+  const tasks = [
+    task(1, { ...acme, trigger, mailbox: "billing" }, "completed"),
+    task(2, { ...acme, parentConversationId: "inbox" }, "failed"),
+    task(3, { tenantId: "umbrella", conversationId: "thread", prompt: "Hello?" }, "cancelled"),
+    task(4, acme, "running"),
+  ];
+  const reply = JSON.stringify({ appendedMessages: [{ role: "assistant", content: "Yes." }] });
+  const checkpoints = tasks.map(([id = null, , , at = null]) => [id, "agent-loop", reply, "committed", at]);
+  await loadRows(pool, "tenants", { tasks, checkpoints });
+  const store = `sqlite:${join(folder.path, "tenants.db")}`;
+  const args = ["migrate", "--from", `${server.url}?queue=tenants`, "--space-in", "tenantId"];
+  expect((await holdfastHere(store, args)).out).toContain("Brought 8 messages in 2 conversations");
+  expect((await holdfastHere(store, [...args, "--verify"])).status).toBe(0);
+  const runsOf = async (space: string): Promise<readonly unknown[]> => {
+    await using holdfast = await openHoldfast({ store, space, readOnly: true });
+    const runs = await Array.fromAsync(holdfast.runs());
+    const { summary } = await (await holdfast.conversation("thread")).head();
+    return [
+      summary?.parent,
+      ...runs.map((run) => [run.trigger, run.mailbox, run.status, run.prompts, run.steps]),
+    ];
+  };
+  const [, second, third, fourth] = tasks.map(([id]) => id);
+  expect(await runsOf("acme")).toEqual([
+    { conversation: "inbox" },
+    [trigger, "billing", "completed", 1, 1],
+    [{ type: "mail", id: second }, null, "failed", 1, 1],
+    [{ type: "mail", id: fourth }, null, "running", 1, 1],
+  ]);
+  expect(await runsOf("umbrella")).toEqual([null, [{ type: "mail", id: third }, null, "failed", 1, 1]]);
+  // Once the task ends so does its run; a second pass writes that and nothing else.
+  await pool.query(`update absurd.t_tenants set state = 'completed' where task_id = $1`, [fourth]);
+  expect((await holdfastHere(store, args)).out).toContain("Nothing new");
+  expect((await runsOf("acme")).at(-1)).toEqual([{ type: "mail", id: fourth }, null, "completed", 1, 1]);
+  await pool.query(`update absurd.t_tenants set params = params - 'tenantId' where task_id = $1`, [fourth]);
+  expect((await holdfastHere(store, args)).status).toBe(2);
+});
+
 test("a table of messages is brought from PostgreSQL by a role that may only read it, and is the same", async () => {
   await pool.query(`create schema chat;
     create table chat.entries (id bigserial primary key, "threadId" uuid not null, role text, content jsonb, "createdAt" timestamptz default now());
