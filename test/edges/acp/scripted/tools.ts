@@ -17,6 +17,7 @@ async function begin(turn: Turn, title: string, rawInput: object): Promise<Work 
   const opening = { toolCallId: call, title, kind: "execute", status: "pending", rawInput };
   turn.update({ sessionUpdate: "tool_call", ...opening });
   const { inputs } = turn.session;
+  if (inputs.flavour.like === "codex") review(turn, call, rawInput);
   if (inputs.ask || readControl(inputs.folder).ask === true) {
     const leave = await turn.permitted(call, title);
     if (leave !== "allowed") {
@@ -27,6 +28,15 @@ async function begin(turn: Turn, title: string, rawInput: object): Promise<Work 
   }
   turn.update({ sessionUpdate: "tool_call_update", toolCallId: call, status: "in_progress" });
   return { call, title };
+}
+
+/** Codex shows that it has reviewed a call as a call of its own, with that one's input in it. */
+function review(turn: Turn, call: string, rawInput: object): void {
+  const id = `guardian_assessment:${randomUUID()}`;
+  const opening = { toolCallId: id, title: "Guardian Review", kind: "think", status: "in_progress" };
+  const input = { targetItemId: call, action: { type: "command", ...rawInput } };
+  turn.update({ sessionUpdate: "tool_call", ...opening, rawInput: input });
+  turn.update({ sessionUpdate: "tool_call_update", toolCallId: id, status: "completed" });
 }
 
 function finish(turn: Turn, work: Work, output: string): void {
