@@ -27,8 +27,8 @@ const REASONS: Readonly<Record<string, string>> = {
   forked: "made for the fork",
   edited: "made for the edited message",
   adopted: "found in the agent's own history",
-  new_chat: "a new chat was begun",
-  cleared: "the agent was told to forget",
+  new_chat: "a new chat was started",
+  cleared: "the conversation was cleared",
   sign_out: "the account was signed out",
   resumed: "whether it remembers everything is not certain",
 };

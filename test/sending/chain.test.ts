@@ -84,6 +84,7 @@ test("scenario 6: after a new chat nothing from before reaches the agent, and th
   await rig.say("remember color=blue", "remember shape=round");
   await (await rig.holdfast.conversation("c")).newChat();
   expect(await rig.say("recall color")).toBe("I do not know color");
+  expect(await rig.chain()).toEqual(["first", "new_chat"]);
   rig.script({ kind: "expire", phase: "start" });
   expect(await rig.say("recall shape")).toBe("I do not know shape");
   const messages = await rig.of("message");

@@ -15,20 +15,25 @@ const CARRIED_TEXTS_MAX = 200;
 const CARRIED_NODES_MAX = 8_192; // their turns may be full of tools
 const BRANCH_NODES_MAX = 2_048; // a link that fell further behind is not worth proving
 
+const BRANCH_LEFT = "branch_left";
+
 /** The end of a branch: what the decisions of a send look at first, read once for all of them. */
 export function readNear(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Page> {
   return space.page({ conversation, from, limit: PAGE_NODES });
 }
 
-/** Whether a node lies on the branch that ends at `from` with no reset behind it; looked for within bounds. */
-export async function liesOnBranch(
+/**
+ * Why a node is not part of the context at `from`: the reason of the reset after it, or that its branch was left. Null: it
+ * lies on the branch, with no reset after it. The search is bounded.
+ */
+export async function whyLeft(
   space: SpaceStore,
   conversation: ConversationId,
   from: Place,
   node: EntryId,
-): Promise<boolean> {
+): Promise<string | null> {
   const found = await space.entry(conversation, node).catch(() => null);
-  if (found?.place == null || from.depth - found.place.depth > BRANCH_NODES_MAX) return false;
+  if (found?.place == null || from.depth - found.place.depth > BRANCH_NODES_MAX) return BRANCH_LEFT;
   let next: Place | null = from;
   while (next !== null && next.depth >= found.place.depth) {
     const page = await space.page({
@@ -37,12 +42,14 @@ export async function liesOnBranch(
       limit: Math.min(PAGE_NODES, next.depth - found.place.depth + 1),
     });
     for (const stored of page.entries) {
-      if (stored.id === node) return true;
-      if (stored.type === "reset") return false;
+      if (stored.id === node) return null;
+      if (stored.type !== "reset") continue;
+      const reset = decodeEntry(stored);
+      return (reset.type === "reset" ? reset.reason : null) ?? "cleared";
     }
     next = page.next;
   }
-  return false;
+  return BRANCH_LEFT;
 }
 
 interface TextsWanted {

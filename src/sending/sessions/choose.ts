@@ -8,7 +8,7 @@ import { compareTurns, type Comparison, transcriptMatches } from "#sending/rules
 import { withImages } from "#conversation/image-blobs";
 import { readContext } from "#conversation/reading";
 import { bounded, boundedSession, boundsOf } from "./bounded.ts";
-import { lastTexts, liesOnBranch, readCarried } from "./branch-reads.ts";
+import { lastTexts, readCarried, whyLeft } from "./branch-reads.ts";
 import type { Live, SessionParts } from "#sending/turn-parts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
 
@@ -148,17 +148,18 @@ async function tryLink(
   const { upstream, live } = asking;
   const { branch } = parts;
   const { space, id } = parts.work.conversation;
+  const left =
+    record.lastNode === null || record.lastNode === branch.lastModelNode
+      ? null
+      : await whyLeft(space, id, await branch.tipPlace(), record.lastNode);
   const position: Omit<LinkPosition, "held"> = {
     lastModelNode: branch.lastModelNode,
     prompt: branch.tip,
-    onBranch:
-      record.lastNode !== null &&
-      (record.lastNode === branch.lastModelNode ||
-        (await liesOnBranch(space, id, await branch.tipPlace(), record.lastNode))),
+    onBranch: record.lastNode !== null && left === null,
     hiddenSince: asking.facts.some((fact) => fact.type === "hide" && fact.seq > record.firstSeq),
   };
   const atBest = proofOf(record, { ...position, held: record.uncertain ? null : record.lastNode });
-  if (atBest === "tainted") return "branch_left";
+  if (atBest === "tainted") return left ?? "branch_left";
   if (live !== null && live.id === record.upstream && live.session.process === live.process) {
     if (isBehind(record, live)) await letGo(parts, live);
     else if (live.forked === true)

@@ -52,6 +52,7 @@ test.each(["/clear", "/new", "/reset"])("%s begins anew, for good; the history s
   const cleared = await host.prompt(id, command);
   expect([cleared.text, cleared.result]).toMatchObject(["", { stopReason: "end_turn" }]);
   expect((await host.prompt(id, "what is color?")).text).toBe("I do not know color.");
+  expect(await bridge.chain(id)).toMatchObject([{ reason: "first" }, { reason: "cleared" }]);
   await reloaded(bridge, id);
   expect((await host.prompt(id, "what is color now?")).text).not.toContain("blue");
   expect(retold(bridge)).toBe(0);

@@ -22,6 +22,9 @@ const REASONS: Readonly<Record<string, string>> = {
   chosen: "it was chosen",
   adopted: "it was taken over from its agent",
   branch_left: "another branch was taken",
+  new_chat: "a new chat was started",
+  cleared: "the conversation was cleared",
+  sign_out: "the account was signed out",
   cancelled: "it was stopped",
 };
 
