@@ -12,6 +12,7 @@ test.each([
     "claude",
     { type: "queue-operation", operation: "enqueue", sessionId: "s", timestamp: "2026-01-01T00:00:00Z" },
   ],
+  ["claude", { type: "ai-title", aiTitle: "A title", sessionId: "s" }],
   ["codex", { timestamp: "2026-01-01T00:00:00Z", type: "session_meta", payload: { id: "s", cwd: "/w" } }],
   [
     "jsonl-store",

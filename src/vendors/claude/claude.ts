@@ -35,9 +35,8 @@ export const CLAUDE: Vendor = {
     variable: "CLAUDE_CONFIG_DIR",
     fileName: "a transcript of Claude Code",
     open: (configDir) => claudeStore({ configDir }),
-    isRecord: (line) =>
-      "sessionId" in line &&
-      ("uuid" in line || "parentUuid" in line || "operation" in line || "messageId" in line),
+    // Any of its records may come first, and each names its type and its session.
+    isRecord: (line) => textIn(line["type"]) !== null && textIn(line["sessionId"]) !== null,
     reader: transcriptReader,
   },
   resumeCommand: resumesBy("claude", "--resume"),

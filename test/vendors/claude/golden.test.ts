@@ -1,10 +1,27 @@
 import { describe, expect, test } from "vitest";
+import { CLAUDE } from "#vendors/claude/claude";
 import { fixture, ID } from "../homes.ts";
 import { ClaudeHome } from "./claude-home.ts";
 
 const claude = new ClaudeHome();
 
 describe("a transcript that Claude wrote", () => {
+  // Written by Claude Code 2.1.312 behind claude-agent-acp 0.99.0, with most attachments and its requests left out.
+  test("gives a call that was never permitted as one that never ran", async () => {
+    const text = fixture("claude/refused.jsonl");
+    expect(await claude.readOf(text)).toEqual([
+      "user: run: echo once >> out.txt; echo there",
+      "assistant: Bash toolu_fake0007",
+      "error of toolu_fake0007: Tool permission request failed: Error: T",
+    ]);
+    expect((await claude.store.read(ID))?.at(-1)?.notRun).toBe(true);
+  });
+
+  test("is known by each of its lines, since any of them may come first", () => {
+    for (const line of fixture("claude/refused.jsonl").trim().split("\n"))
+      expect(CLAUDE.records?.isRecord(JSON.parse(line)), line).toBe(true);
+  });
+
   test("gives tool turns, thoughts, images, a limit, two cancels and both sides of a compaction", async () => {
     expect(await claude.readOf(fixture("claude/turns.jsonl"))).toEqual([
       "user: hello there",
