@@ -16,10 +16,24 @@ export interface Vendor {
   /** Endings of it that were seen, and what they mean: a test classifies each of them. */
   readonly examples: readonly EndingExample[];
   readonly dialect: Dialect;
+  /** The programs that speak the protocol for it, as far as something depends on their version. */
+  readonly adapters?: readonly Adapter[];
   /** What it keeps of its sessions on disk, where that can be read. */
   readonly records: VendorRecords | null;
   /** The command that opens a session in its own program, where there is one; null: the id is none of its. */
   resumeCommand?(session: string): readonly string[] | null;
+}
+
+/** A program that speaks the Agent Client Protocol for an agent. */
+export interface Adapter {
+  /** As it introduces itself. */
+  readonly name: string;
+  /** The oldest version that works; null: no version of it does. */
+  readonly oldest: string | null;
+  /** The first version that sends a message id with the model's text; left out: none does. */
+  readonly messageIds?: string;
+  /** The command that installs a newer one. */
+  readonly update: string;
 }
 
 /** An id that cannot be taken for an option or a path, nor be anything but a word. */

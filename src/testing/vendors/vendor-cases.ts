@@ -69,6 +69,7 @@ export const vendorContract: readonly VendorCase[] = [
         dialect.failureIn(said);
         dialect.failureIn(outer);
         dialect.toolName(inner);
+        dialect.neverRan(said);
         dialect.programMessages?.meaning(said);
       }
     },

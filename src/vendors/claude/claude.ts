@@ -8,6 +8,8 @@ import { transcriptReader } from "./records/transcript-reader.ts";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+const UPDATE = "npm install -g @agentclientprotocol/claude-agent-acp@latest";
+
 /** Claude Code behind claude-agent-acp. */
 export const CLAUDE: Vendor = {
   name: "claude",
@@ -30,6 +32,16 @@ export const CLAUDE: Vendor = {
     compactionTools: ["compact"],
     nestingVariables: ["CLAUDECODE"],
   },
+  adapters: [
+    {
+      name: "@agentclientprotocol/claude-agent-acp",
+      oldest: "0.25.0",
+      messageIds: "0.42.0",
+      update: UPDATE,
+    },
+    { name: "@zed-industries/claude-agent-acp", oldest: null, update: UPDATE },
+    { name: "@zed-industries/claude-code-acp", oldest: null, update: UPDATE },
+  ],
   records: {
     folder: ".claude",
     variable: "CLAUDE_CONFIG_DIR",

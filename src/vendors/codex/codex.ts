@@ -28,6 +28,14 @@ export const CODEX: Vendor = {
     compactionTools: ["Compact conversation"],
     reviewCalls: /^guardian_assessment:/,
   },
+  adapters: [
+    {
+      name: "@agentclientprotocol/codex-acp",
+      oldest: "2.0.0",
+      messageIds: "1.1.0",
+      update: "npm install -g @agentclientprotocol/codex-acp@latest",
+    },
+  ],
   records: {
     folder: ".codex",
     variable: "CODEX_HOME",

@@ -13,5 +13,6 @@ export const GEMINI: Vendor = {
     reloadAfterMs: 61_000,
     replaysLate: true,
   },
+  adapters: [{ name: "gemini-cli", oldest: "0.45.0", update: "npm install -g @google/gemini-cli@latest" }],
   records: null,
 };

@@ -12,6 +12,8 @@ export const OPENCODE: Vendor = {
     keepsPrompt: true,
     takesCommands: true,
   },
+  // Older versions end a turn before they have sent all of its answer.
+  adapters: [{ name: "OpenCode", oldest: "1.17.0", update: "npm install -g opencode-ai@latest" }],
   records: null,
   resumeCommand: resumesBy("opencode", "--session"),
 };

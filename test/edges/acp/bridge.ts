@@ -17,6 +17,8 @@ export interface BridgeOptions {
   readonly like?: Like;
   /** What the agent can do, instead of what its like can. */
   readonly caps?: string;
+  /** Its version, of a time before message ids. */
+  readonly release?: string;
   /** Its tools ask for permission. */
   readonly ask?: boolean;
   /** More agents by name, the one of `like` being the first, under its own name. */
@@ -44,7 +46,16 @@ function jumpingClock(signal: string): NodeJS.ProcessEnv {
 
 function agentArgs(folder: AgentFolder, options: BridgeOptions & { readonly like: Like }): readonly string[] {
   const caps = options.caps === undefined ? [] : ["--caps", options.caps];
-  return [AGENT, folder.path, "--like", options.like, ...caps, ...(options.ask === true ? ["--ask"] : [])];
+  const release = options.release === undefined ? [] : ["--release", options.release];
+  return [
+    AGENT,
+    folder.path,
+    "--like",
+    options.like,
+    ...caps,
+    ...release,
+    ...(options.ask === true ? ["--ask"] : []),
+  ];
 }
 
 export class Bridge implements AsyncDisposable {

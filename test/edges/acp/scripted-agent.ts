@@ -1,6 +1,6 @@
 /**
  * An agent that does what it is told, in the ways real ones do it: it speaks the wire of the protocol as raw lines and
- * keeps its sessions in a folder. `node scripted-agent.ts FOLDER [--like NAME] [--caps load,resume,…] [--ask]`.
+ * keeps its sessions in a folder. `node scripted-agent.ts FOLDER [--like NAME] [--caps load,resume,…] [--ask] [--release 0.25.3]`.
  */
 import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -13,14 +13,27 @@ import { Wire } from "./scripted/wire.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { like: { type: "string" }, caps: { type: "string" }, ask: { type: "boolean" } },
+  options: {
+    like: { type: "string" },
+    caps: { type: "string" },
+    ask: { type: "boolean" },
+    release: { type: "string" },
+  },
 });
 const [folder = "."] = positionals;
 mkdirSync(folder, { recursive: true });
 const like = LIKES.find((name) => name === values.like) ?? "plain";
 const asked = values.caps?.split(",");
 const caps = asked === undefined ? FLAVOURS[like].caps : CAPS.filter((cap) => asked.includes(cap));
-const flavour = { ...FLAVOURS[like], caps };
+const { info, messageIds } = FLAVOURS[like];
+const { release = info.version } = values;
+// Releases that were before message ids have none.
+const flavour = {
+  ...FLAVOURS[like],
+  caps,
+  info: { ...info, version: release },
+  messageIds: messageIds && release === info.version,
+};
 const wire = new Wire(folder);
 const files = new SessionFiles(folder, nativeOf(like, homedir()));
 const agent = new ScriptedAgent({

@@ -107,7 +107,7 @@ export class AcpSessions {
       id,
       conversation: settings.conversation,
       connection,
-      dialect: this.#dialect,
+      dialect: this.#running.dialect,
       port: this.#port,
       nowMs: () => this.#clock.nowMs(),
       process: () => (this.#running.connection === connection ? identity : goneIdentity(identity)),

@@ -6,7 +6,8 @@ import type { Message } from "#edges/acp/wire/spans";
 import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
 import type { AgentCommand } from "./agent-process.ts";
 import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
-import type { Vendor } from "#vendors/vendor";
+import { dialectOf, tooOld } from "#vendors/adapters";
+import type { Dialect, Vendor } from "#vendors/vendor";
 import { endGroup, readIdentity } from "#turn/effects/process-group";
 
 export interface AgentSpec {
@@ -44,17 +45,24 @@ export class RunningAgent {
   #started: Promise<Started> | null = null;
   #connection: Connection | null = null;
   #can: AgentCan;
+  #dialect: Dialect;
   #stopped: boolean = false;
 
   constructor(spec: AgentSpec, events: AgentEvents) {
     this.#spec = spec;
     this.#events = events;
+    this.#dialect = spec.vendor.dialect;
     this.#can = { ...UNASKED, resume: spec.vendor.dialect.resumes, fork: spec.vendor.dialect.forks };
   }
 
   /** What it can do; as long as it was not asked, what agents of its kind can. */
   get can(): AgentCan {
     return this.#can;
+  }
+
+  /** How the version that runs speaks. */
+  get dialect(): Dialect {
+    return this.#dialect;
   }
 
   get connection(): Connection | null {
@@ -78,7 +86,11 @@ export class RunningAgent {
     try {
       if (this.#stopped) throw new UpstreamFailure(STOPPED);
       const introduced = await this.#introduce(connection);
-      this.#can = agentCan(resultOf(introduced));
+      const result = resultOf(introduced);
+      const message = tooOld(this.#spec.vendor, result);
+      if (message !== null) throw new UpstreamFailure({ class: "failed", message, resetAtMs: null });
+      this.#can = agentCan(result);
+      this.#dialect = dialectOf(this.#spec.vendor, result);
       return { connection, can: this.#can, introduced };
     } catch (error) {
       // One that does not introduce itself is not left running beside the next.
