@@ -30,6 +30,8 @@ export class SimWorld {
   /** Ids and times, drawn from this world instead of the real one. */
   readonly idsAndTime: IdsAndTime;
   readonly timeline: Timeline;
+  /** Called when an agent asks its host whether a tool may run. */
+  onAsk: () => void = () => undefined;
   readonly #transcripts = new Map<string, readonly Line[]>();
   /** Sessions that are damaged, whoever takes them up. */
   readonly corrupt: Set<string> = new Set();

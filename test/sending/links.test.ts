@@ -78,10 +78,12 @@ describe("links", () => {
   });
 
   test("an id the agent changed to in mid-turn holds the prompt; a blank one is none; an ended one is retired", () => {
-    expect(only(...turn("t", link("B", { reason: "rolled_by_upstream" })))).toMatchObject({
-      lastNode: "t-prompt",
-      uncertain: true,
-    });
+    for (const reason of ["rolled_by_upstream", "renamed_by_upstream"])
+      expect(only(...turn("t", link("B", { reason })))).toMatchObject({
+        lastNode: "t-prompt",
+        uncertain: true,
+        cutOff: true,
+      });
     expect(linkRecords([link("  ")])).toEqual([]);
     expect(only(link("A"), fact({ type: "upstream_end", upstream: "A", reason: "sign_out" }))).toMatchObject({
       retired: "sign_out",

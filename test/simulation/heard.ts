@@ -1,5 +1,6 @@
 import type { AgentResult } from "#agent/agent-options";
 import type { SendResult } from "#sending/finish-turn";
+import type { StoryWitness } from "./story-rules.ts";
 import type { HostEvent } from "#turn/host";
 
 /** What came of a prompt, whoever carried it: an agent, or a loop, which counts its steps. */
@@ -41,7 +42,11 @@ function answersHeard(events: readonly HostEvent[]): readonly HeardAnswer[] {
 }
 
 /** What is wrong with what people were told of a turn while it ran. */
-export function heardFaults(events: readonly HostEvent[], result: Carried): readonly string[] {
+export function heardFaults(
+  events: readonly HostEvent[],
+  result: Carried,
+  witness: Pick<StoryWitness, "spoke">,
+): readonly string[] {
   const { text, steps } = result;
   const answers = answersHeard(events);
   // A loop may lose each of its answers once.
@@ -55,7 +60,11 @@ export function heardFaults(events: readonly HostEvent[], result: Carried): read
     steps === undefined
       ? passedOn(events).endsWith(text)
       : text === "" || wasSilent || answers.some(({ texts }) => texts.includes(text));
+  const unheard = events.filter(
+    (event) => "class" in event && event.class === "empty" && witness.spoke(event.upstream ?? ""),
+  );
   return [
+    ...unheard.map(({ upstream }) => `${upstream} answered, and was taken to have said nothing`),
     ...(lost > 1 ? [`recovered ${lost} times`] : []),
     ...(isPassedOn ? [] : ["the answer is not what was passed on"]),
   ];

@@ -181,15 +181,18 @@ export class Person {
       this.#blame(`the send failed: ${error instanceof Error ? (error.stack ?? "") : String(error)}`);
       return;
     }
-    const events = this.#rig.events.slice(from).filter((event) => event.conversation === this.name);
+    const events = this.#rig.events.slice(from).filter(({ conversation }) => conversation === this.name);
     for (const event of events)
       // What is retried is the last prompt that was accepted, which need not be the one that was lost.
       if (event.type === "accepted" && asked.again !== true && this.#accepted.at(-1)?.id !== event.prompt)
         this.#accepted.push({ id: event.prompt, text: asked.prompt });
     if (events.some((event) => event.type === "lost" && event.class === "too_long")) this.#facts.tellsLess();
     if (this.#result === null) return;
-    for (const what of heardFaults(events, this.#result)) this.#blame(what);
-    if (asked.recalls !== null && this.#result.outcome === "completed" && this.#result.class !== "empty")
+    for (const what of heardFaults(events, this.#result, this.#witness)) this.#blame(what);
+    if (this.#result.outcome !== "completed") return;
+    for (const [said, email = ""] of this.#result.text.matchAll(/^Already sent: (email .+)$/gm))
+      if (this.#rig.world.outbox.count(email) === 0) this.#blame(`was told "${said}", which never was`);
+    if (asked.recalls !== null && this.#result.class !== "empty")
       // Words that came late have a loop say more behind its answer.
       await this.#checkRecall(asked.recalls, { ...this.#result, text: wholeText(events, this.#result) });
   }
@@ -210,7 +213,8 @@ export class Person {
         await this.#goBack(conversation);
       } else if (this.#chance("fork", 0.5)) await this.#forkAside(conversation, via);
       else {
-        this.#mayAsk = false; // an email that stands in the same message is hidden with it
+        // An email that stands in the same message is hidden with it.
+        [this.#mayAsk, this.#unheard] = [false, null];
         await this.#facts.hideOne(conversation);
       }
     } catch (error) {

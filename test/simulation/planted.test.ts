@@ -4,10 +4,11 @@
  * the stories must be seen to break.
  */
 import { afterEach, expect, test, vi } from "vitest";
-import type { Upstream, UpstreamSession } from "#sending/upstream";
+import type { NativeMessage, Upstream, UpstreamSession } from "#sending/upstream";
 import type { EntryBody } from "#log/entry";
 import type { AttemptFacts, NextStep } from "#turn/rules/ending";
 import type { EndingClass } from "#log/ending-class";
+import { throughPort } from "./agent-watch.ts";
 import { play, type StoryOptions } from "./story.ts";
 
 const SEEDS = 80;
@@ -49,8 +50,15 @@ vi.mock("../../src/sending/rules/agent-record.ts", async (original) => {
   const real = await original<typeof import("#sending/rules/agent-record")>();
   const unseenMessages: typeof real.unseenMessages = (theirs, ours) =>
     real.unseenMessages(theirs, planted.bug === "own turns adopted" ? ours.slice(2) : ours);
-  return { ...real, unseenMessages };
+  const unheardEvents: typeof real.unheardEvents = (record, heard) =>
+    real.unheardEvents(planted.bug === "every result is a success" ? record.map(asSuccess) : record, heard);
+  return { ...real, unseenMessages, unheardEvents };
 });
+
+/** A result as a reader has it that leaves out whether it was an error. */
+function asSuccess({ message }: Pick<NativeMessage, "message">): Pick<NativeMessage, "message"> {
+  return { message: message.role === "toolResult" ? { ...message, isError: false } : message };
+}
 
 /** An agent in the host's process is asked on as soon as it has said what it is about to do. */
 vi.mock("../../src/turn/recorder.ts", async (original) => {
@@ -144,16 +152,8 @@ vi.mock("../../src/sending/stream.ts", async (original) => {
 
 /** Tells an agent what was before only when a resume failed in its face. */
 function onDetectedFailure(upstream: Upstream): Upstream {
-  const trusting = (session: UpstreamSession): UpstreamSession => ({
-    id: session.id,
-    shown: session.shown,
-    get process() {
-      return session.process;
-    },
-    prompt: (request) => session.prompt({ ...request, proven: true }),
-    cancel: () => session.cancel(),
-    close: () => session.close(),
-  });
+  const trusting = (session: UpstreamSession): UpstreamSession =>
+    throughPort(session, (request) => session.prompt({ ...request, proven: true }));
   let failed = false;
   return {
     ...upstream,
@@ -201,7 +201,8 @@ test.each<[bug: string, shows: RegExp, more?: Partial<StoryOptions>]>([
   ["a new id is a new name", /was answered/, { ...OFTEN, faults: ["roll"] }],
   ["a session that always fails is kept", /prompts in a row and was used again/, { faults: ["corrupt"] }],
   ["own turns adopted", /was told twice/],
-  ["act before the intent is durable", /sent twice/, { seed: 50 }], // it needs a kill in the very moment
+  ["act before the intent is durable", /sent twice/, { seed: 230 }], // it needs a kill in the very moment
+  ["every result is a success", /recorded as done and never ran/],
   ["steps numbered anew", /sent twice|begun twice/],
   ["delivery not recorded", /was told twice/],
   ["loop without its history", /was answered/],

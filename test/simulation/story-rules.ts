@@ -7,6 +7,8 @@ import { LogJudge, type Witness } from "#testing/judge/log-judge";
 export interface StoryWitness extends Required<Witness> {
   /** Whose facts this conversation may hold. */
   readonly names: ReadonlySet<string>;
+  /** Whether this session said anything to its last prompt. */
+  spoke(session: string): boolean;
 }
 
 export interface AcceptedPrompt {

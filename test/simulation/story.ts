@@ -1,8 +1,13 @@
 import type { HostEvent } from "#turn/host";
-import type { PromptRequest, Upstream, UpstreamSession } from "#sending/upstream";
+import type { Upstream } from "#sending/upstream";
 import { draw } from "#testing/faults";
-import { type Chance, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#testing/index";
+import { fieldsOf, wordsIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import { type Chance, emailIdentity, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#testing/index";
 import { Rig } from "../sending/rig.ts";
+import { AgentWatch } from "./agent-watch.ts";
+import { asAcp } from "./as-acp.ts";
+import { agentsOf, asks, isInside, loopShare, resumes, wireOf } from "./cast.ts";
 import { AppendFaults } from "#testing/append-faults";
 import type { StoryWitness } from "./story-rules.ts";
 import { LoopHosts } from "./loop-hosts.ts";
@@ -22,17 +27,6 @@ export function everything(
       return kind === "hang" ? [chance, { ...chance, heedsCancel: false }] : [chance];
     }),
   );
-}
-
-/** In a third of the stories an agent lives in the host's process and acts there, and the host dies at the act. */
-function isInside(seed: number): boolean {
-  return seed % 3 === 2;
-}
-
-/** How many of the prompts the hosts carry themselves: in half of the stories with an agent inside none, it has enough to do. */
-function loopShare(seed: number): number {
-  if (!isInside(seed)) return 0.35;
-  return seed % 2 === 0 ? 0 : 0.2;
 }
 
 export interface StoryOptions {
@@ -68,6 +62,7 @@ const BOUNDS = { silenceMs: 30_000, toolSilenceMs: 60_000, cancelMs: 2_000, resu
 const PAUSE_MS = 1_800_000; // people go away and come back; limits end meanwhile
 const PEOPLE_MAX = 6;
 const ROUND_MS = 4_000; // about as long as a prompt takes
+const START_MS = 5_000; // from the end of a host to the next one
 const ROUND_APPENDS = 8; // per person
 
 /** Plays a seeded story: people, faults, and a host that is killed now and then. */
@@ -80,9 +75,8 @@ export async function play(options: StoryOptions): Promise<Story> {
 class StoryStage {
   readonly #options: StoryOptions;
   readonly #appendFaults = new AppendFaults();
-  readonly #violations: string[] = [];
   readonly #kills = new Map<string, number>();
-  readonly #touches = new Map<string, number>();
+  readonly #watch = new AgentWatch((session) => this.#appendFaults.linked.has(session));
   readonly #owners = new Map<string, string>();
 
   constructor(options: StoryOptions) {
@@ -92,23 +86,16 @@ class StoryStage {
   async play(open: NonNullable<NonNullable<ConstructorParameters<typeof Rig>[0]>["open"]>): Promise<Story> {
     const { seed, probability, faults, prompts } = this.#options;
     const planted = this.#options.around?.bind(this.#options) ?? ((upstream: Upstream) => upstream);
+    const wire = wireOf(seed);
+    const onWire = (upstream: Upstream): Upstream =>
+      wire === null ? upstream : asAcp(upstream, wire === "ids");
     const rig = new Rig({
       seed,
       two: true,
-      agents: [
-        { agent: "claude", records: seed % 3 > 0, restores: seed % 4 === 1, inside: isInside(seed) },
-        {
-          agent: "codex",
-          shows: seed % 2 === 0,
-          capabilities: { resume: seed % 5 > 0 },
-          records: seed % 3 === 1,
-          restores: seed % 4 > 1,
-        },
-        { agent: "claude", account: "team" },
-      ],
+      agents: agentsOf(seed),
       more: BOUNDS,
       open: (world) => this.#appendFaults.store(open(world)),
-      around: (upstream) => planted(this.#watched(upstream)),
+      around: (upstream) => planted(onWire(this.#watch.around(upstream))),
     });
     rig.login = async () => true;
     let modelFaults = probability;
@@ -142,7 +129,7 @@ class StoryStage {
     await this.#options.look?.(rig);
     const doubles = rig.world.outbox.doubles().map((identity) => `sent twice: ${identity}`);
     return {
-      violations: [...this.#violations, ...people.flatMap((person) => person.violations), ...doubles],
+      violations: [...this.#watch.violations, ...people.flatMap((person) => person.violations), ...doubles],
       struck: rig.world.faults.struck,
       kills: this.#kills,
       outcomes: outcomesOf(rig.events),
@@ -160,8 +147,10 @@ class StoryStage {
     const { seed } = this.#options;
     const witness: StoryWitness = {
       names: new Set([name, ...(source?.names ?? [])]),
-      touches: (session) => this.#touches.get(session) ?? 0,
-      resumes: (agent) => seed % 5 > 0 || !agent.startsWith("codex"),
+      touches: (session) => this.#watch.touches(session),
+      spoke: (session) => this.#watch.spoke(session),
+      ran: (tool, input) => tool !== "send_email" || rig.world.outbox.count(identityOf(input)) > 0,
+      resumes: (agent) => resumes(agent, seed),
       claim: (session) => {
         const owner = this.#owners.get(session) ?? name;
         this.#owners.set(session, owner);
@@ -183,6 +172,7 @@ class StoryStage {
     const fate = this.#options.kills === false ? 1 : draw(seed, round, "fate");
     const orphans = draw(seed, round, "orphans") < 0.5;
     const dead = Promise.withResolvers<void>();
+    const { life } = rig;
     const count = (moment: string): void => void this.#kills.set(moment, (this.#kills.get(moment) ?? 0) + 1);
     const kill = (moment: string): void => {
       count(moment);
@@ -200,7 +190,8 @@ class StoryStage {
         count(`${moment}/${end}`);
         for (const person of people) person.orphaned();
       };
-      this.#appendFaults.arm({ skip, of, end, strike });
+      if (asks(seed) && draw(seed, round, "ask") < 0.5) rig.world.onAsk = () => strike("ask");
+      else this.#appendFaults.arm({ skip, of, end, strike });
     }
     const acts = Promise.all(people.map((person) => person.act()));
     const over = new AbortController();
@@ -211,60 +202,16 @@ class StoryStage {
     await Promise.race([acts, dead.promise]);
     over.abort();
     this.#appendFaults.disarm();
-    await rig.world.timeline.pass(0); // what the dead host had under way has landed, or never will
+    rig.world.onAsk = () => undefined;
+    // What the dead host had under way has landed, or never will. What it left behind may go on until the next one starts.
+    const isSlow = rig.life > life && draw(seed, round, "slow start") < 0.5;
+    await rig.world.timeline.pass(isSlow ? draw(seed, round, "start") * START_MS : 0);
   }
+}
 
-  /** Counts who is asked for, and sees that nobody is prompted whose link could be lost. */
-  #watched(upstream: Upstream): Upstream {
-    const restore: Upstream["restore"] = async (messages, settings) => {
-      const session = (await upstream.restore?.(messages, settings)) ?? null;
-      return session === null ? null : this.#watchedSession(session);
-    };
-    return {
-      ...upstream,
-      ...(upstream.restore === undefined ? {} : { restore }),
-      open: async (settings) => this.#watchedSession(await upstream.open(settings)),
-      resume: async (id, settings) => {
-        this.#touch(id);
-        return this.#watchedSession(await upstream.resume(id, settings));
-      },
-      fork: async (id, settings, keepTurns) =>
-        this.#watchedSession(await upstream.fork(id, settings, keepTurns)),
-    };
-  }
-
-  #watchedSession(session: UpstreamSession): UpstreamSession {
-    let now = session.id;
-    const prompt: UpstreamSession["prompt"] = async function* (this: StoryStage, request: PromptRequest) {
-      this.#touch(now);
-      this.#mustBeLinked(now);
-      for await (const event of session.prompt(request)) {
-        yield event;
-        if (event.type !== "session") continue;
-        now = event.id;
-        this.#mustBeLinked(now);
-      }
-    }.bind(this);
-    return {
-      id: session.id,
-      shown: session.shown,
-      get process() {
-        return session.process;
-      },
-      prompt,
-      cancel: () => session.cancel(),
-      close: () => session.close(),
-    };
-  }
-
-  #touch(id: string): void {
-    this.#touches.set(id, (this.#touches.get(id) ?? 0) + 1);
-  }
-
-  #mustBeLinked(id: string): void {
-    if (!this.#appendFaults.linked.has(id))
-      this.#violations.push(`${id} was prompted before its link was durable`);
-  }
+function identityOf(input: Json): string {
+  const { to, about } = fieldsOf(input);
+  return emailIdentity(wordsIn(to), wordsIn(about));
 }
 
 function outcomesOf(events: readonly HostEvent[]): ReadonlyMap<string, number> {

@@ -41,6 +41,13 @@ const calling: Sketch = {
 const answered: Sketch = { type: "message", message: { role: "toolResult", toolCallId: "c", content: [] } };
 const ofLoop: Sketch = { type: "attempt", turn: "t1", model: "sim/a" };
 
+const failing = (turns: number): readonly Sketch[] =>
+  Array.from({ length: turns }, (_, at) => [
+    start(`f${at}`),
+    attempt(`f${at}`, "s1"),
+    end(`f${at}`, { outcome: "failed", class: "failed", upstream: "s1" }),
+  ]).flat();
+
 const SOUND = [said("hi"), start("t1"), link("s1"), attempt("t1", "s1"), tool, end("t1")];
 
 test("a sound log breaks no rule", () => {
@@ -82,6 +89,7 @@ test.each<[string, readonly Sketch[]]>([
     "a turn that goes on for ever",
     [start("t1"), link("s1"), ...Array.from({ length: 10 }, () => attempt("t1", "s1"))],
   ],
+  ["a session that is used on though it fails every prompt", [link("s1"), ...failing(4)]],
 ])("%s is found", (_, sketches) => {
   expect(judgeLog(log(...sketches))).toHaveLength(1);
 });
@@ -106,6 +114,19 @@ test("what rests on a witness is judged where there is one", () => {
   expect(judgeLog(log(...parked, link("s2", "forked")), { touches: () => 1 })).toEqual([]);
   expect(judgeLog(limited, { touches: () => 1, resumes: () => false })).toEqual([]);
   expect(judgeLog(limited, { claim: (session) => session === "s1" })).toHaveLength(1);
+});
+
+test("a call that is recorded as done and never ran is found where somebody knows what ran", () => {
+  const called = log(start("t1"), link("s1"), attempt("t1", "s1"), tool, calling, answered, end("t1"));
+  expect(judgeLog(called)).toEqual([]);
+  expect(judgeLog(called, { ran: () => true })).toEqual([]);
+  expect(judgeLog(called, { ran: () => false })).toHaveLength(1);
+  const refused = { role: "toolResult", toolCallId: "c", content: [], isError: true };
+  const failed = log(calling, { type: "message", message: refused });
+  expect(judgeLog(failed, { ran: () => false })).toEqual([]);
+  const answers = [end("f9", { upstream: "s1" })];
+  const sound = log(link("s1"), ...failing(3), start("f9"), attempt("f9", "s1"), ...answers);
+  expect(judgeLog(sound)).toEqual([]);
 });
 
 test("a judge that is kept is given only what is new", async () => {

@@ -61,7 +61,8 @@ function addLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
   if (entry.upstream.trim() === "") return;
   const renamed = entry.reason === "renamed_by_upstream";
   const before = renamed ? records.get(reading.asked ?? "") : undefined;
-  if (entry.reason === "rolled_by_upstream" || renamed) reading.asked = entry.upstream;
+  const isInTurn = renamed || entry.reason === "rolled_by_upstream";
+  if (isInTurn) reading.asked = entry.upstream;
   const known = records.get(entry.upstream);
   records.delete(entry.upstream);
   const fresh = {
@@ -71,8 +72,8 @@ function addLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
     lastNode: prompt,
     held: before?.held ?? null,
     uncertain: prompt !== null,
-    cutOff: false,
-    answered: false,
+    cutOff: isInTurn,
+    answered: before?.answered ?? false,
     // The failure of the turn that it was opened in says nothing new: an agent that always fails gets a new session for
     // every second prompt, not for each.
     failures: entry.reason === "failed" ? -1 : (before?.failures ?? 0),

@@ -26,25 +26,26 @@ function textOf(message: Message): string {
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-const TOOL_LINE = /^(\S+) (\{.*\}): (done|failed|outcome unknown)$/s;
+const TOOL_LINE = /^(\S+) (\{.*\}): (done|failed|not run|outcome unknown)$/s;
 
 /** What the agent's own record of a session holds: a tool is a call when it begins and a result when it ends. */
 export function nativeOf(session: string, lines: readonly Line[]): readonly NativeMessage[] {
   let open: ToolCall | null = null;
-  const messages: Message[] = [];
+  const found: Pick<NativeMessage, "message" | "notRun">[] = [];
   for (const [at, { role, text }] of lines.entries()) {
     const [, name = "", input = "{}", state = ""] = (role === "tool" && TOOL_LINE.exec(text)) || [];
-    if (role !== "tool") messages.push({ role, content: [{ type: "text", text }] });
+    if (role !== "tool") found.push({ message: { role, content: [{ type: "text", text }] } });
     else if (open === null || state === "outcome unknown") {
       open = { type: "toolCall", id: `${session}-call-${at}`, name, input: readJson(input) };
-      messages.push({ role: "assistant", content: [open] });
+      found.push({ message: { role: "assistant", content: [open] } });
     }
     if (role !== "tool" || state === "outcome unknown" || open === null) continue;
-    const about = { toolCallId: open.id, toolName: name, isError: state === "failed" };
-    messages.push({ role: "toolResult", ...about, content: [{ type: "text", text: state }] });
+    const about = { toolCallId: open.id, toolName: name, isError: state !== "done" };
+    const message: Message = { role: "toolResult", ...about, content: [{ type: "text", text: state }] };
+    found.push({ message, ...(state === "not run" ? { notRun: true } : {}) });
     open = null;
   }
-  return messages.map((message, at) => ({ id: `${session}/${at}`, time: null, message }));
+  return found.map((native, at) => Object.assign(native, { id: `${session}/${at}`, time: null }));
 }
 
 /** Someone goes on with a session in the agent's own program; Holdfast sees nothing of it but the record. */

@@ -5,23 +5,21 @@ import { complain, type Complaint, COMPLAINTS } from "./sim-dialect.ts";
 import type { Fault, Phase } from "#testing/faults";
 import { type Act, actsFor, commandsOf, type Line } from "./replies.ts";
 import type { Memory, SimProcess } from "./sim-process.ts";
+import { computedUsage, REPLAYED } from "./sim-usage.ts";
 import type { SimWorld } from "#testing/world";
 
 const THINK_MS = 300;
 const PIECE_MS = 40;
 const TOOL_MS = 2_000;
+const ASK_MS = 500;
 const RESET_MS = 3_600_000;
-// As models with a prompt cache count: nearly everything was read before, and is counted apart from the few new tokens.
-const UNCACHED_TOKENS = 3;
-const SYSTEM_TOKENS = 21_000;
-const CHARS_PER_TOKEN = 4;
-/** What an agent counts for an answer it did not compute. */
-const REPLAYED: Usage = { inputTokens: UNCACHED_TOKENS, outputTokens: 10 };
 
 /** Who works: one session in one process of one agent. */
 export interface Worker {
   readonly world: SimWorld;
   readonly agent: string;
+  /** It asks its host before each tool. */
+  readonly asks: boolean;
   /** Where its process runs. */
   readonly place: string;
   readonly process: SimProcess;
@@ -107,18 +105,8 @@ export class SimTurn {
     }
     this.#saveText();
     memory.lastAnswer = this.#text;
-    this.#usage = this.#computed();
+    this.#usage = computedUsage(memory.lines, this.#text);
     await this.#arrive("end");
-  }
-
-  #computed(): Usage {
-    const heldChars = this.#worker.memory.lines.reduce((sum, line) => sum + line.text.length, 0);
-    return {
-      inputTokens: UNCACHED_TOKENS,
-      cacheReadTokens: SYSTEM_TOKENS + Math.ceil(heldChars / CHARS_PER_TOKEN),
-      cacheWriteTokens: 0,
-      outputTokens: Math.ceil(this.#text.length / CHARS_PER_TOKEN),
-    };
   }
 
   async #act(act: Act): Promise<void> {
@@ -147,6 +135,7 @@ export class SimTurn {
     if (this.#worker.process.inside) await this.#announce({ ...what, state: "started" });
     else {
       this.#remember({ role: "tool", text: `${mark}: outcome unknown` });
+      if (!(await this.#mayRun())) return this.#remember({ role: "tool", text: `${mark}: not run` });
       this.#say({ ...what, state: "started" });
     }
     const send = (): void =>
@@ -160,6 +149,17 @@ export class SimTurn {
     await this.#arrive("after_tool");
     this.#emit(`Sent the ${act.identity}. `);
     await this.#pause(PIECE_MS);
+  }
+
+  /** Nobody answers what is left of a dead process: then the tool does not run, and the agent's own record says so. */
+  async #mayRun(): Promise<boolean> {
+    const { world, process, asks } = this.#worker;
+    if (!asks) return true;
+    world.onAsk();
+    const over = [this.#cancel.signal, process.groupEnd, process.death];
+    await world.timeline.sleep(ASK_MS, AbortSignal.any(over));
+    this.#checkOver();
+    return process.alive;
   }
 
   #emit(text: string): void {
@@ -222,7 +222,7 @@ export class SimTurn {
     if (complaint !== undefined) throw this.#complaint(complaint, fault);
     switch (fault.kind) {
       case "empty":
-        this.#usage = { ...this.#computed(), outputTokens: 0 };
+        this.#usage = computedUsage(this.#worker.memory.lines, "");
         throw new Over({ stopReason: "end_turn" });
       case "stale":
         return this.#replay(this.#worker.memory.lastAnswer === "" ? [] : [this.#worker.memory.lastAnswer]);

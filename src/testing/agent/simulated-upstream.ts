@@ -13,14 +13,13 @@ import type { Message } from "#log/message";
 import { withDefaults } from "#log/with-defaults";
 import { classifyEnd } from "#turn/rules/classify";
 import { vendorOf } from "#vendors/known-vendors";
-import { complain, type Complaint } from "./sim-dialect.ts";
+import { complain, type Complaint, COMPLAINTS } from "./sim-dialect.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Line } from "./replies.ts";
 import { type Memory, newMemory, type SimProcess } from "./sim-process.ts";
 import { linesOf, nativeOf } from "./sim-record.ts";
 import { whileAlive } from "#testing/timeline";
 import { SimTurn } from "./simulated-turn.ts";
-import { COMPLAINTS } from "./sim-dialect.ts";
 import type { SimWorld } from "#testing/world";
 
 export interface SimUpstreamOptions {
@@ -38,6 +37,8 @@ export interface SimUpstreamOptions {
   readonly restores?: boolean;
   /** It lives in the host's own process and runs its tools there, when it is asked for its next event. */
   readonly inside?: boolean;
+  /** It asks its host before each tool: one that dies meanwhile has not run it. Not unless said. */
+  readonly asks?: boolean;
   /** What its usage is counted under. */
   readonly model?: string;
 }
@@ -231,6 +232,7 @@ function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): 
   const worker = {
     world: handle.world,
     agent: handle.options.agent,
+    asks: handle.options.asks === true,
     place: handle.place,
     process: running,
     memory,

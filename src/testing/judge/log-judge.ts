@@ -1,4 +1,6 @@
 import type { Entry } from "#log/entry";
+import type { Json } from "#log/json/json-text";
+import type { ToolCall, ToolResultMessage } from "#log/message";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
 import { hasPreamble } from "#sending/rules/preamble";
@@ -13,6 +15,8 @@ export interface Witness {
   touches?(session: string): number;
   /** Whether this agent, named as `agent/account`, can take up a session again at all. */
   resumes?(agent: string): boolean;
+  /** Whether this call has ever run. */
+  ran?(name: string, input: Json): boolean;
   /** Says whose session this is; false when it is another conversation's. */
   claim?(session: string): boolean;
 }
@@ -42,6 +46,8 @@ export class LogJudge {
   readonly #limited = new Map<string, { readonly session: string; readonly touches: number }>();
   /** By session: the turns it failed with an unknown error since its last answer. */
   readonly #failures = new Map<string, number>();
+  /** By call: what it was, where somebody knows what ran. */
+  readonly #calls = new Map<string, ToolCall>();
   readonly #counter = new SummaryCounter();
   #seq: number = 0;
   #open: OpenTurn | null = null;
@@ -152,8 +158,21 @@ export class LogJudge {
       for (const block of message.content)
         if (block.type === "toolCall") turn.calls.set(block.id, block.name);
     }
-    if (message.role === "toolResult") turn?.calls.delete(message.toolCallId);
+    if (this.#witness.ran !== undefined)
+      for (const block of message.content) if (block.type === "toolCall") this.#calls.set(block.id, block);
+    if (message.role === "toolResult") {
+      turn?.calls.delete(message.toolCallId);
+      this.#checkRan(message);
+    }
     if (message.role === "user") this.texts.set(id, text);
+  }
+
+  /** What is recorded as done was done. */
+  #checkRan({ toolCallId, isError }: ToolResultMessage): void {
+    const call = this.#calls.get(toolCallId);
+    if (call === undefined || isError === true) return;
+    if (this.#witness.ran?.(call.name, call.input) === false)
+      this.blame(`${call.name} ${JSON.stringify(call.input)} is recorded as done and never ran`);
   }
 
   #addAttempt(entry: Extract<Entry, { type: "attempt" }>): void {
