@@ -5,10 +5,9 @@ import { LogError } from "#log/errors";
 import { type ConversationId, type EntryId, parseDigest, parseEntryId, parseKey } from "#log/ids";
 import { ChainReader, type Link } from "#log/projections/chain";
 import type { Context, ExactContext } from "#log/projections/context";
-import { type Effect, EffectLedger } from "#log/projections/effects";
+import type { Effect } from "#log/projections/effects";
 import { type Given, givenOf } from "#log/projections/given";
 import type { Issue } from "#log/projections/issue";
-import { IssueFinder } from "#log/projections/issues";
 import type { Queued } from "#log/projections/queue";
 import type { Run } from "#log/runs/run-row";
 import type { Settings } from "#log/projections/settings";
@@ -25,15 +24,10 @@ import {
 } from "./history-pages.ts";
 import { type OpenTurn, readOpenTurn, readSummary } from "./list-conversations.ts";
 import { nodesNamed } from "./find-named.ts";
-import {
-  type NodeAt,
-  readBranch,
-  readContext,
-  readContextIssues,
-  readExactContext,
-  readSettings,
-} from "./reading.ts";
-import { eachEntry, readEntries, readInherited, readLog } from "./read-log.ts";
+import { type NodeAt, readBranch, readContext, readExactContext, readSettings } from "./reading.ts";
+import { type EffectsPage, type EffectsRequest, readEffects } from "./ledger/read-effects.ts";
+import { type IssuesPage, type IssuesRequest, readIssues, readIssuesPage } from "./ledger/read-issues.ts";
+import { readEntries, readInherited, readLog } from "./read-log.ts";
 import { readConversationRuns, readLatestRun } from "./read-runs.ts";
 import { type ConversationTree, readTree } from "./read-tree.ts";
 import { SteerQueue } from "./steer-queue.ts";
@@ -187,10 +181,12 @@ export class ConversationReader {
   }
 
   async effects(): Promise<readonly Effect[]> {
-    const ledger = new EffectLedger();
-    const types = ["tool_intent", "message"] as const;
-    await eachEntry(this.#space, this.id, { types, onEntry: (entry) => ledger.add(entry) });
-    return ledger.result();
+    return (await this.effectsPage()).effects;
+  }
+
+  /** The same in pages, in the order of the calls. */
+  effectsPage(request: EffectsRequest = {}): Promise<EffectsPage> {
+    return readEffects(this.#space, this.id, request);
   }
 
   /** What its own entries cost, on every branch. */
@@ -213,11 +209,14 @@ export class ConversationReader {
     return new SteerQueue(this.#space, this.id).waiting();
   }
 
-  /** What a person should look at: in the whole log, and in the context as it is now. */
-  async issues(): Promise<readonly Issue[]> {
-    const finder = new IssueFinder();
-    await eachEntry(this.#space, this.id, { onEntry: (entry) => finder.add(entry) });
-    return [...finder.result(), ...(await readContextIssues(this.#space, this.id))];
+  /** What a person should look at: turns and runs without an end, and what is wrong in the context as it is now. */
+  issues(): Promise<readonly Issue[]> {
+    return readIssues(this.#space, this.id);
+  }
+
+  /** The same in pages. */
+  issuesPage(request: IssuesRequest = {}): Promise<IssuesPage> {
+    return readIssuesPage(this.#space, this.id, request);
   }
 
   async getBlob(digest: string): Promise<Uint8Array> {

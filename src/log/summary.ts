@@ -2,6 +2,7 @@ import type { EntryOf, Metadata, Parent, TurnOutcome } from "./entry.ts";
 import type { Usage } from "./message.ts";
 import type { EntryId } from "./ids.ts";
 import { addUsage, COUNTERS, NO_USAGE } from "./add-usage.ts";
+import { changeCounts, type EntryCounts, NO_COUNTS, storeCounts } from "./entry-counts.ts";
 import { changeMetadata } from "./projections/metadata.ts";
 import {
   beginsAnother,
@@ -68,6 +69,8 @@ export interface Summary {
   readonly links: number;
   /** The last entry that an import brought of what it was forked with: what was spent up to it is not its own. */
   readonly inheritedUpTo: EntryId | null;
+  /** Null: not counted, in a log from before appends did. */
+  readonly counts: EntryCounts | null;
 }
 
 /** What one entry changes of it: sets and increments, so that it holds whatever came in between. */
@@ -78,7 +81,9 @@ export interface SummaryChange {
   readonly turn?: LastTurn;
   readonly run?: RunStart;
   readonly runEnd?: RunEnd;
-  /** Where in the batch the run starts or ends. */
+  /** It is about a tool call. */
+  readonly call?: "message" | "intent";
+  /** Where in the batch that is which a number is kept of. */
   readonly offset?: number;
   /** A model has answered. */
   readonly replied?: true;
@@ -107,6 +112,7 @@ export const EMPTY_SUMMARY: Summary = {
   usage: { ...NO_USAGE, byModel: {} },
   links: 0,
   inheritedUpTo: null,
+  counts: NO_COUNTS,
 };
 
 type MutableSummary = { -readonly [K in keyof Summary]: Summary[K] };
@@ -123,9 +129,11 @@ export function changeSummary(
 ): Summary {
   const next: MutableSummary = { ...summary };
   for (const change of changes) {
+    const seq = headSeq + 1 + (change.offset ?? 0);
     countForRun(next, change, runs);
     applyChange(next, change);
-    changeRun(next, change, headSeq + 1 + (change.offset ?? 0), runs);
+    changeRun(next, change, seq, runs);
+    if (next.counts !== null) next.counts = changeCounts(next.counts, change, seq);
   }
   const names = Object.keys(summary) as (keyof Summary)[];
   return names.every((name) => next[name] === summary[name]) ? summary : next;
@@ -190,7 +198,8 @@ function addSpent(totals: UsageTotals, { model, usage }: NonNullable<SummaryChan
 }
 
 /** A summary as it is written down: what is as in an empty one is left out. */
-export type StoredSummary = Partial<Omit<Summary, "usage">> & {
+export type StoredSummary = Partial<Omit<Summary, "usage" | "counts">> & {
+  readonly counts?: Partial<EntryCounts>;
   readonly usage?: Usage & { readonly byModel: { readonly [model: string]: Usage } };
 };
 
@@ -211,6 +220,8 @@ export function storeSummary(summary: Summary): StoredSummary {
   if (summary.unlisted) stored.unlisted = true;
   if (summary.links !== 0) stored.links = summary.links;
   if (summary.inheritedUpTo !== null) stored.inheritedUpTo = summary.inheritedUpTo;
+  // Also where there is nothing: what is left out was not counted.
+  if (summary.counts !== null) stored.counts = storeCounts(summary.counts);
   if (!isEmpty(metadata)) stored.metadata = metadata;
   if (isEmpty(usage.byModel)) return stored;
   const models = Object.entries(usage.byModel).map(([model, one]) => [model, storeUsage(one)] as const);
@@ -245,6 +256,7 @@ export function readStoredSummary(stored: StoredSummary): Summary {
     unlisted: stored.unlisted ?? false,
     links: stored.links ?? 0,
     inheritedUpTo: stored.inheritedUpTo ?? null,
+    counts: stored.counts === undefined ? null : { ...NO_COUNTS, ...stored.counts },
     metadata: stored.metadata ?? EMPTY_SUMMARY.metadata,
     usage: stored.usage === undefined ? EMPTY_SUMMARY.usage : readUsage(stored.usage),
   };
@@ -254,6 +266,10 @@ function readUsage(stored: NonNullable<StoredSummary["usage"]>): UsageTotals {
   const models = Object.entries(stored.byModel).map(([model, one]) => [model, { ...NO_USAGE, ...one }]);
   const byModel = Object.fromEntries(models) as UsageTotals["byModel"];
   return { ...NO_USAGE, ...stored, byModel };
+}
+
+function isNumbered({ run, runEnd, turn, call }: SummaryChange): boolean {
+  return run !== undefined || runEnd !== undefined || turn !== undefined || call !== undefined;
 }
 
 interface ChangedBy {
@@ -269,8 +285,7 @@ export function summaryChanges(
   const changes: SummaryChange[] = [];
   let until = inheritedUpTo;
   for (const [offset, { id, listed }] of entries.entries()) {
-    if (listed !== null)
-      changes.push(listed.run === undefined && listed.runEnd === undefined ? listed : { ...listed, offset });
+    if (listed !== null) changes.push(isNumbered(listed) ? { ...listed, offset } : listed);
     until = listed?.inheritedUpTo ?? until;
     if (id === until) changes.push({ inherited: true });
   }

@@ -5,6 +5,7 @@ import { Holdfast } from "#conversation/holdfast";
 import { readSummary } from "#conversation/list-conversations";
 import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
+import type { EffectsPage } from "#conversation/ledger/read-effects";
 import { effectsOf } from "#log/projections/effects";
 import { decorateStore } from "#store/decorate";
 import type { SpaceStore } from "#store/facets";
@@ -105,7 +106,6 @@ const WHOLE_READS: { readonly [name: string]: (of: Conversation, space: SpaceSto
   effects: (of) => of.effects(),
   "a summary that no append kept": (of, space) => readSummary(space, of.id),
   runs: (of) => of.runs(),
-  issues: (of) => of.issues(),
 };
 
 test.each(Object.keys(WHOLE_READS))(
@@ -118,6 +118,8 @@ test.each(Object.keys(WHOLE_READS))(
       { type: "turn_start", turn: "t" },
       { type: "turn_end", turn: "t", outcome: "completed" },
     ];
+    const call = { type: "toolCall", id: "c", name: "look", input: {} } as const;
+    await conversation.append([{ type: "message", message: { role: "assistant", content: [call] } }]);
     await conversation.append(Array.from({ length: 2_000 }, () => turn).flat());
     let turns = 0;
     let over = false;
@@ -140,6 +142,73 @@ test("usage and open turns are had without reading an entry, where appends kept 
   expect((await conversation.usage()).outputTokens).toBe(0);
   const open = await Array.fromAsync(holdfast.openTurns(), ({ turn }) => turn);
   expect([open, (await conversation.openTurn())?.turn, count()]).toEqual([["t"], "t", 0]);
+});
+
+test("effects and issues are had from the head where there is nothing to tell, however long the log is", async () => {
+  const { store, count } = countedStore();
+  const conversation = await new Holdfast(store, "default").create();
+  for (let turn = 0; turn < 300; turn++)
+    await conversation.append([
+      { type: "turn_start", turn: `t${turn}` },
+      said("user", "x"),
+      said("assistant", "y"),
+      { type: "turn_end", turn: `t${turn}`, outcome: "completed" },
+    ]);
+  const read = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = count();
+    await work();
+    return count() - before;
+  };
+  expect(await read(() => conversation.effects())).toBe(0);
+  // What is left is the context, whose own issues are looked for.
+  expect(await read(() => conversation.issues())).toBe(await read(() => conversation.context()));
+  await conversation.append([{ type: "run_start", run: "r", trigger: "timer" }]);
+  await conversation.append([{ type: "turn_start", turn: "last" }]);
+  expect(await read(() => conversation.issues())).toBe(await read(() => conversation.context()));
+  expect((await conversation.issues()).map(({ kind }) => kind)).toEqual(["open_turn", "open_run"]);
+});
+
+test("more open turns than a head names are all told of", async () => {
+  const conversation = await new Holdfast(inMemoryStore(), "default").create();
+  const starts = Array.from({ length: 50 }, (_, n) => ({ type: "turn_start", turn: `t${n}` }) as const);
+  await conversation.append(starts);
+  expect(await conversation.issues()).toHaveLength(50);
+  await conversation.append(
+    starts.slice(1).map(({ turn }) => ({ type: "turn_end", turn, outcome: "completed" }) as const),
+  );
+  expect((await conversation.issues()).map(({ message }) => message.split(" ")[1])).toEqual(["t0,"]);
+});
+
+test("a page of effects reads what its calls take in the log, not what the log is long", async () => {
+  const { store, count } = countedStore();
+  const conversation = await new Holdfast(store, "default").create();
+  const calls = 4_000;
+  const bodies = Array.from({ length: calls }, (_, n): readonly EntryBody[] => [
+    {
+      type: "message",
+      message: {
+        role: "assistant",
+        content: [{ type: "toolCall", id: `c${n}`, name: "look", input: {} }],
+      },
+    },
+    { type: "message", message: { role: "toolResult", toolCallId: `c${n}`, content: [] } },
+  ]).flat();
+  await conversation.append(bodies);
+  let cursor: string | null = null;
+  let found = 0;
+  for (let page = 0; page < 5; page++) {
+    const before = count();
+    const read: EffectsPage = await conversation.effectsPage({
+      limit: 50,
+      ...(cursor === null ? {} : { cursor }),
+    });
+    expect(count() - before).toBeLessThan(1_100);
+    cursor = read.cursor;
+    for (const { call } of read.effects) expect(call).toBe(`c${found++}`);
+  }
+  await expect(conversation.effectsPage({ cursor: "junk" })).rejects.toMatchObject({
+    code: "invalid_request",
+  });
 });
 
 test("the tree of a fork takes what it inherits in pieces, also when all of it is read", async () => {

@@ -239,10 +239,17 @@ test("every member of a summary is written down", () => {
     usage: { ...counted, byModel: { m: counted, ["__proto__"]: counted } },
     links: 3,
     inheritedUpTo: "e",
+    counts: {
+      callsFrom: 1,
+      hasIntents: true,
+      turns: [{ turn: "t", startSeq: 2 }],
+      runs: [{ run: "r", trigger: "t" }],
+      more: true,
+    },
   };
-  for (const summary of [whole, EMPTY_SUMMARY])
+  for (const summary of [whole, EMPTY_SUMMARY, { ...EMPTY_SUMMARY, counts: null }])
     expect(readStoredSummary(JSON.parse(JSON.stringify(storeSummary(summary))) as StoredSummary)).toEqual(
       summary,
     );
-  expect(storeSummary(EMPTY_SUMMARY)).toEqual({});
+  expect(storeSummary(EMPTY_SUMMARY)).toEqual({ counts: {} });
 });

@@ -17,6 +17,12 @@ export interface Effect {
 
 type Open = { -readonly [K in keyof Effect]: Effect[K] };
 
+/** Where the entries about an effect are. */
+interface Span {
+  readonly firstSeq: number;
+  lastSeq: number;
+}
+
 /**
  * The ledger over the whole conversation, in the order of the calls. A call without an intent did not start, but
  * only in a log whose host records intents at all; otherwise nobody can know. Takes entries as they are read: what it
@@ -33,9 +39,41 @@ export class EffectLedger {
   readonly #intents = new Map<Open, EntryOf<"tool_intent">>();
   /** Those that were answered in place of being run: refused, or not there. */
   readonly #notRun = new Set<Open>();
-  #recordsIntents: boolean = false;
+  readonly #spans = new Map<Open, Span>();
+  #recordsIntents: boolean;
+  #seq: number = 0;
+  #settled: number = 0;
+
+  /** `recordsIntents`: known of the log where only a part of it is read. */
+  constructor(recordsIntents: boolean = false) {
+    this.#recordsIntents = recordsIntents;
+  }
+
+  /** How many effects there are so far, and how many of the first ones were called and have an outcome. */
+  get counts(): { readonly effects: number; readonly settled: number } {
+    for (let at = this.#effects[this.#settled]; at?.calledBy && at.outcome !== null;)
+      at = this.#effects[++this.#settled];
+    return { effects: this.#effects.length, settled: this.#settled };
+  }
+
+  /**
+   * Where to read again for what comes after so many effects: an entry that no earlier effect spans. `skip`: how many
+   * of those found from there on were among the earlier ones.
+   */
+  restart(after: number): { readonly seq: number; readonly skip: number } {
+    const spanOf = (at: number): Span =>
+      this.#spans.get(this.#effects[at] as Open) ?? { firstSeq: 0, lastSeq: 0 };
+    let first = after;
+    let seq = spanOf(after).firstSeq;
+    for (let at = after - 1; at >= 0; at--) {
+      const span = spanOf(at);
+      if (span.lastSeq >= seq) [seq, first] = [span.firstSeq, at];
+    }
+    return { seq, skip: after - first };
+  }
 
   add(entry: Entry): void {
+    this.#seq = entry.seq;
     if (entry.type === "tool_intent") this.#start(entry);
     else if (entry.type === "message" && entry.message.role === "assistant") {
       for (const block of entry.message.content) if (block.type === "toolCall") this.#call(entry.id, block);
@@ -46,6 +84,7 @@ export class EffectLedger {
         this.#uncalled.get(toolCallId)?.[0] ??
         this.#add(toolCallId, toolName ?? "unknown");
       known.outcome = entry.id;
+      this.#touch(known);
       const notRun = fieldsIn(details)?.["notRun"] === true;
       if (notRun) this.#notRun.add(known);
       known.state = notRun ? "not_started" : isError === true ? "failed" : "done";
@@ -60,6 +99,7 @@ export class EffectLedger {
       before.find((effect) => effect !== undefined && this.#isOf(intent, effect)) ??
       this.#add(intent.call, intent.name);
     this.#intents.set(known, intent);
+    this.#touch(known);
     Object.assign(known, { intent: intent.id, state: "unknown", replay: intent.replay ?? "never" });
   }
 
@@ -84,6 +124,7 @@ export class EffectLedger {
     if (told === undefined) effect.state = "not_started";
     effect.name = name;
     effect.calledBy = calledBy;
+    this.#touch(effect);
     this.#called.set(id, effect);
   }
 
@@ -106,7 +147,13 @@ export class EffectLedger {
       outcome: null,
     };
     this.#effects.push(effect);
+    this.#spans.set(effect, { firstSeq: this.#seq, lastSeq: this.#seq });
     return effect;
+  }
+
+  #touch(effect: Open): void {
+    const span = this.#spans.get(effect);
+    if (span !== undefined) span.lastSeq = this.#seq;
   }
 
   /** What is known by now; nothing is taken after it. */

@@ -1,16 +1,46 @@
-import type { Entry, EntryOf } from "#log/entry";
+import type { Entry } from "#log/entry";
+import { type EntryCounts, OpenStarts } from "#log/entry-counts";
+import { summaryChange } from "#log/entry-types";
 import type { Issue } from "./issue.ts";
-import { turnsOf } from "./turns.ts";
 
-/**
- * What a person should look at in a whole log: gaps in its numbering, turns and runs that never ended. Takes entries as
- * they are read and keeps what is open.
- */
+/** The types that say where turns and runs begin and end. */
+export const START_TYPES = ["turn_start", "turn_end", "run_start", "run_end"] as const;
+const STARTS: ReadonlySet<string> = new Set(START_TYPES);
+
+/** Turns and runs that never ended, of entries that are taken as they are read. */
+export class OpenStartFinder {
+  readonly #open = new OpenStarts();
+
+  add(entry: Entry): void {
+    if (!STARTS.has(entry.type)) return;
+    const change = summaryChange(entry.type, entry, entry.time);
+    if (change !== null) this.#open.add(change, entry.seq);
+  }
+
+  result(): readonly Issue[] {
+    return openIssues({ turns: [...this.#open.turns.values()], runs: [...this.#open.runs.values()] });
+  }
+}
+
+export function openIssues({ turns, runs }: Pick<EntryCounts, "turns" | "runs">): readonly Issue[] {
+  return [
+    ...turns.map(({ turn, startSeq }): Issue => ({
+      kind: "open_turn",
+      entry: null,
+      message: `Turn ${turn}, started at entry ${startSeq}, has no end`,
+    })),
+    ...runs.map(({ run, trigger }): Issue => ({
+      kind: "open_run",
+      entry: null,
+      message: `Run ${run} (${trigger}) has no end`,
+    })),
+  ];
+}
+
+/** What a person should look at in a whole log: gaps in its numbering, turns and runs that never ended. */
 export class IssueFinder {
   readonly #gaps: Issue[] = [];
-  /** The starts of turns and runs that have not ended, by their ids. */
-  readonly #turns = new Map<string, Entry>();
-  readonly #runs = new Map<string, EntryOf<"run_start">>();
+  readonly #open = new OpenStartFinder();
   #last: number = 0;
 
   add(entry: Entry): void {
@@ -21,24 +51,11 @@ export class IssueFinder {
         message: `Entries ${this.#last + 1} to ${entry.seq - 1} are missing`,
       });
     this.#last = entry.seq;
-    if (entry.type === "turn_start") this.#turns.set(entry.turn, entry);
-    else if (entry.type === "turn_end") this.#turns.delete(entry.turn);
-    else if (entry.type === "run_start") this.#runs.set(entry.run, entry);
-    else if (entry.type === "run_end" && entry.status !== "open") this.#runs.delete(entry.run);
+    this.#open.add(entry);
   }
 
   result(): readonly Issue[] {
-    const turns = turnsOf(this.#turns.values()).map((turn): Issue => ({
-      kind: "open_turn",
-      entry: null,
-      message: `Turn ${turn.id}, started at entry ${turn.startSeq}, has no end`,
-    }));
-    const runs = [...this.#runs.values()].map(({ run, trigger }): Issue => ({
-      kind: "open_run",
-      entry: null,
-      message: `Run ${run} (${trigger}) has no end`,
-    }));
-    return [...this.#gaps, ...turns, ...runs];
+    return [...this.#gaps, ...this.#open.result()];
   }
 }
 

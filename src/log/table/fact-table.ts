@@ -109,6 +109,7 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
       },
     ),
     durable: "always",
+    listed: listing.begunCall,
   },
   tool_progress: {
     is: "fact",

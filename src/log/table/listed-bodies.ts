@@ -17,15 +17,22 @@ export const begun: Listing<"conversation"> = ({ parent, forkedFrom, unlisted })
       };
 
 export const replied: Listing<"message"> = ({ message }) => {
+  if (message.role === "toolResult") return ABOUT_CALL;
   if (message.role !== "assistant") return null;
   const { model = "", usage } = message;
-  if (model === "" && usage === undefined) return { replied: true };
+  const calls = message.content.some(({ type }) => type === "toolCall") ? ABOUT_CALL : {};
+  if (model === "" && usage === undefined) return { replied: true, ...calls };
   return {
     replied: true,
+    ...calls,
     ...(model === "" ? {} : { model: { name: model, chosen: false } }),
     ...spentBy(message),
   };
 };
+
+const ABOUT_CALL: SummaryChange = { call: "message" };
+
+export const begunCall: Listing<"tool_intent"> = () => ({ call: "intent" });
 
 export const chosen: Listing<"model_change"> = ({ model }) => ({ model: { name: model, chosen: true } });
 

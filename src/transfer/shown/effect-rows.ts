@@ -1,4 +1,5 @@
 import type { Conversation } from "#conversation/conversation";
+import { type EffectsRequest, readEffects } from "#conversation/ledger/read-effects";
 import type { Entry } from "#log/entry";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
@@ -11,15 +12,19 @@ export interface EffectRow extends Effect {
   readonly how: "refused" | "stopped" | null;
 }
 
-/** What the tools of a conversation did, in the order of the calls. */
-export async function readEffectRows(conversation: Conversation): Promise<readonly EffectRow[]> {
-  const found = await conversation.effects();
-  if (found.length === 0) return [];
-  const facts = await conversation.facts(["message", "tool_intent"]);
+/** What the tools of a conversation did, in the order of the calls: all of it, or a page. */
+export async function readEffectRows(
+  conversation: Conversation,
+  request: EffectsRequest = {},
+): Promise<{ readonly effects: readonly EffectRow[]; readonly cursor: string | null }> {
+  const facts: Entry[] = [];
+  const keep = (entry: Entry): unknown => facts.push(entry);
+  const { effects, cursor } = await readEffects(conversation.space, conversation.id, request, keep);
   const [inputs, ends] = [inputsOf(facts), endsOf(facts)];
-  return found.map((effect) =>
+  const rows = effects.map((effect) =>
     Object.assign({ input: inputOf(effect, inputs), how: ends.get(effect.outcome ?? "") ?? null }, effect),
   );
+  return { effects: rows, cursor };
 }
 
 type Inputs = ReadonlyMap<string, Json>;

@@ -8,15 +8,23 @@ test("a long log is counted over several requests, and what was read is not read
   const { store, count } = countedStore();
   await using holdfast = await openHoldfast({ store });
   const chat = await holdfast.create({ id: "a" });
-  await chat.append([user("one"), user("two"), { type: "turn_start", turn: "t" }, user("three")]);
-  const counts = new IssueCounts(3);
+  const turns = Array.from({ length: 40 }, (_, n) => `t${n}`); // more than the head names
+  await chat.append([user("one"), ...turns.map((turn) => ({ type: "turn_start", turn }) as const)]);
+  const counts = new IssueCounts(25);
   expect(await counts.read(holdfast, ["a"])).toEqual([null]);
-  expect(await Promise.all([counts.read(holdfast, ["a"]), counts.read(holdfast, ["a"])])).toEqual([[1], [1]]);
+  expect(await Promise.all([counts.read(holdfast, ["a"]), counts.read(holdfast, ["a"])])).toEqual([
+    [40],
+    [40],
+  ]);
   const before = count();
-  expect(await counts.read(holdfast, ["a"])).toEqual([1]);
+  expect(await counts.read(holdfast, ["a"])).toEqual([40]);
   expect(count()).toBe(before);
-  await chat.append([{ type: "turn_end", turn: "t", outcome: "completed" }]);
+  await chat.append(turns.map((turn) => ({ type: "turn_end", turn, outcome: "completed" }) as const));
+  expect(await counts.read(holdfast, ["a"])).toEqual([null]);
   expect(await counts.read(holdfast, ["a"])).toEqual([0]);
+  const short = await holdfast.create({ id: "short" });
+  await short.append([{ type: "turn_start", turn: "t" }]);
+  expect(await new IssueCounts(1).read(holdfast, ["short"])).toEqual([1]);
   expect(await counts.read(holdfast, ["nobody", "../x"])).toEqual([null, null]);
   await chat.erase();
   const other = await holdfast.create({ id: "a" });

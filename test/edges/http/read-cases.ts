@@ -147,6 +147,8 @@ export function readCases(kind: string, storeOf: StoreAddress): void {
       const effects = await rig.client.listEffects({ conversation: "a" });
       await rig.sameAsCli(effects, "effects", "a");
       expect(effects.effects).toMatchObject([{ call: "c1", state: "done", input: { q: "needle" } }]);
+      const page = await rig.client.listEffects({ conversation: "a", limit: 1 });
+      expect([page.effects, page.cursor]).toEqual([effects.effects, null]);
       const usage = await rig.client.getUsage({ conversation: "a" });
       await rig.sameAsCli(usage, "usage", "a");
       expect(usage.total).toMatchObject({ inputTokens: 10, costMicros: 70 });
@@ -156,6 +158,9 @@ export function readCases(kind: string, storeOf: StoreAddress): void {
       );
       expect((await rig.client.listIssues({ conversation: "a" })).issues).toEqual(
         await rig.conversation.issues(),
+      );
+      expect((await rig.client.listIssues({ conversation: "a", limit: 1 })).issues).toEqual(
+        (await rig.conversation.issues()).slice(0, 1),
       );
       expect(await rig.client.listWaiting({ conversation: "a" })).toMatchObject({ queue: [], asked: [] });
       const { hits } = await rig.client.search({ q: "needle", conversation: "a" });

@@ -39,7 +39,7 @@ export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
 
   async listEffects(asked) {
     const conversation = await conversationOf(asked);
-    return { conversation: conversation.id, effects: await readEffectRows(conversation) };
+    return { conversation: conversation.id, ...(await readEffectRows(conversation, asked.query)) };
   },
 
   async getUsage(asked) {
@@ -51,7 +51,7 @@ export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
 
   async listIssues(asked) {
     const conversation = await conversationOf(asked);
-    return { conversation: conversation.id, issues: await conversation.issues() };
+    return { conversation: conversation.id, ...(await conversation.issuesPage(asked.query)) };
   },
 
   async listWaiting(asked) {

@@ -3,7 +3,7 @@ import { eachEntry } from "#conversation/read-log";
 import { readContextIssues } from "#conversation/reading";
 import { isLogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
-import { IssueFinder } from "#log/projections/issues";
+import { IssueFinder, openIssues } from "#log/projections/issues";
 
 const KEPT_MAX = 1_000;
 const READ_MAX = 20_000; // entries for one request: a list does not wait for the longest log in it
@@ -56,10 +56,16 @@ export class IssueCounts {
     let name = "";
     try {
       const conversation = parseConversationId(id);
-      const { headSeq, createdAt } = await holdfast.space.head(conversation);
+      const { headSeq, createdAt, summary } = await holdfast.space.head(conversation);
       name = `${holdfast.spaceId}/${id} ${createdAt}`; // an id may be given to another once it was erased
       const known = this.#of(name, headSeq);
       if (known.headSeq === headSeq) return { read: 0, count: known.count };
+      const counts = summary?.counts ?? null;
+      if (counts !== null && !counts.more) {
+        const context = await readContextIssues(holdfast.space, conversation);
+        [known.headSeq, known.count] = [headSeq, openIssues(counts).length + context.length];
+        return { read: 0, count: known.count };
+      }
       const upTo = Math.min(headSeq, known.seen + most);
       const read = upTo - known.seen;
       if (read > 0) {

@@ -5,7 +5,17 @@ import type { LinkDetails } from "#transfer/shown/told-links";
 import type { UsageBy, UsageRow } from "#transfer/shown/usage-rows";
 import type { PermissionAsked } from "#turn/host";
 import type { RoutesOf } from "./route.ts";
-import { id, issue, link, type LinkView, ofConversation, type OfConversation } from "./shared-schemas.ts";
+import {
+  cursor,
+  id,
+  issue,
+  link,
+  type LinkView,
+  nextCursor,
+  ofConversation,
+  type OfConversation,
+  pageLimit,
+} from "./shared-schemas.ts";
 import {
   answer,
   anything,
@@ -43,6 +53,13 @@ export interface UsageView {
   readonly total: Omit<UsageRow, "name">;
 }
 
+/** All of it where no limit is given. */
+interface PageQuery {
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
 export interface RecordApi {
   getChain: {
     readonly params: OfConversation;
@@ -60,7 +77,11 @@ export interface RecordApi {
   };
   listEffects: {
     readonly params: OfConversation;
-    readonly response: OfConversation & { readonly effects: readonly EffectRow[] };
+    readonly query: PageQuery;
+    readonly response: OfConversation & {
+      readonly effects: readonly EffectRow[];
+      readonly cursor: string | null;
+    };
   };
   getUsage: {
     readonly params: OfConversation;
@@ -69,7 +90,11 @@ export interface RecordApi {
   };
   listIssues: {
     readonly params: OfConversation;
-    readonly response: OfConversation & { readonly issues: readonly Issue[] };
+    readonly query: PageQuery;
+    readonly response: OfConversation & {
+      readonly issues: readonly Issue[];
+      readonly cursor: string | null;
+    };
   };
   listWaiting: {
     readonly params: OfConversation;
@@ -160,8 +185,10 @@ export const RECORD_ROUTES: RoutesOf<RecordApi> = {
     group,
     summary: "Lists what its tools did, on every branch",
     params: ofConversation,
+    query: object<PageQuery>({ limit: optional(pageLimit), cursor: optional(cursor) }),
     response: answer<RecordApi["listEffects"]["response"]>({
       conversation: text(),
+      cursor: nextCursor,
       effects: list(
         named(
           "Effect",
@@ -193,7 +220,12 @@ export const RECORD_ROUTES: RoutesOf<RecordApi> = {
     group,
     summary: "Lists what a person should look at",
     params: ofConversation,
-    response: answer<RecordApi["listIssues"]["response"]>({ conversation: text(), issues: list(issue) }),
+    query: object<PageQuery>({ limit: optional(pageLimit), cursor: optional(cursor) }),
+    response: answer<RecordApi["listIssues"]["response"]>({
+      conversation: text(),
+      issues: list(issue),
+      cursor: nextCursor,
+    }),
   },
   listWaiting: {
     method: "GET",

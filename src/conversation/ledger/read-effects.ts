@@ -1,0 +1,89 @@
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
+import { type Effect, EffectLedger } from "#log/projections/effects";
+import type { SpaceStore } from "#store/facets";
+import { readLog } from "#conversation/read-log";
+
+const TYPES = ["tool_intent", "message"] as const;
+
+export interface EffectsRequest {
+  /** How many effects; all when absent. */
+  readonly limit?: number;
+  /** Where the page before ended; the first page when absent. */
+  readonly cursor?: string;
+}
+
+/** A part of the ledger, in the order of the calls. */
+export interface EffectsPage {
+  readonly effects: readonly Effect[];
+  /** Gives those after these; null at the end. */
+  readonly cursor: string | null;
+}
+
+interface Start {
+  readonly seq: number;
+  readonly skip: number;
+  /** The last entry that counts: later pages show the log as the first one found it. */
+  readonly upTo: number;
+  readonly recordsIntents: boolean;
+}
+
+/**
+ * A page reads until the outcomes of its effects are known, so that it costs what its calls take in the log; one that has
+ * an unknown outcome reads to the end. `onEntry` receives the entries about them.
+ */
+export async function readEffects(
+  space: SpaceStore,
+  conversation: ConversationId,
+  request: EffectsRequest,
+  onEntry: (entry: Entry) => unknown = () => undefined,
+): Promise<EffectsPage> {
+  const start = await readStart(space, conversation, request.cursor);
+  if (start === null) return { effects: [], cursor: null };
+  const { seq, skip, upTo, recordsIntents } = start;
+  const end = skip + (request.limit ?? Number.POSITIVE_INFINITY);
+  const ledger = new EffectLedger(recordsIntents);
+  for await (const stored of readLog(space, conversation, { after: seq - 1, upTo, types: TYPES })) {
+    const entry = decodeEntry(stored);
+    ledger.add(entry);
+    onEntry(entry);
+    if (!Number.isFinite(end)) continue;
+    const { effects, settled } = ledger.counts;
+    if (effects > end && settled >= end) break;
+  }
+  const { effects } = ledger.counts;
+  const next = effects > end ? ledger.restart(end) : null;
+  return {
+    effects: ledger.result().slice(skip, end),
+    cursor: next === null ? null : `${next.seq}.${next.skip}.${upTo}`,
+  };
+}
+
+/** Null where the head says that there is nothing to read. */
+async function readStart(
+  space: SpaceStore,
+  conversation: ConversationId,
+  cursor: string | undefined,
+): Promise<Start | null> {
+  const from = cursor === undefined ? null : readCursor(cursor);
+  const { summary, headSeq } = await space.head(conversation);
+  const counts = summary?.counts ?? null;
+  if (counts !== null && counts.callsFrom === null) return null;
+  const recordsIntents = counts?.hasIntents ?? (await hasIntents(space, conversation));
+  return { seq: counts?.callsFrom ?? 1, skip: 0, upTo: headSeq, ...from, recordsIntents };
+}
+
+async function hasIntents(space: SpaceStore, conversation: ConversationId): Promise<boolean> {
+  return (await space.read({ conversation, limit: 1, types: ["tool_intent"] })).length > 0;
+}
+
+function readCursor(cursor: string): Omit<Start, "recordsIntents"> {
+  const [, seq = "", skip = "", upTo = ""] = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
+  if (upTo === "")
+    throw new LogError("invalid_request", `"${cursor}" is not a cursor. Use the cursor of the page before.`, {
+      cursor,
+    });
+  return { seq: Number(seq), skip: Number(skip), upTo: Number(upTo) };
+}
