@@ -35,6 +35,10 @@ export interface OwnOptions {
 
 /** One conversation: a handle that holds no state of its own, so every call sees the log as it is. */
 export class Conversation extends ConversationReader {
+  /** As `create` answers it: the key was known, and nothing was written. */
+  readonly deduped?: boolean;
+  /** The same, and its content was another: the stored one stays. */
+  readonly differs?: boolean;
   readonly #idsAndTime: IdsAndTime;
 
   constructor(id: ConversationId, space: SpaceStore, idsAndTime: IdsAndTime) {

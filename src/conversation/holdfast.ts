@@ -112,8 +112,8 @@ export class Holdfast implements AsyncDisposable {
     key: string | undefined,
   ): Promise<Conversation> {
     const prepared = prepare(bodies, this.#idsAndTime, key === undefined ? null : parseKey(key));
-    await this.space.create({ conversation, ...prepared });
-    return this.#handle(conversation);
+    const { deduped, differs } = await this.space.create({ conversation, ...prepared });
+    return Object.assign(this.#handle(conversation), { deduped, differs });
   }
 
   /** Opens a conversation that exists. An unknown id is an error, never a silent fresh start. */

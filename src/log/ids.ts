@@ -1,4 +1,4 @@
-import { LogError } from "./errors.ts";
+import { isLogError, LogError } from "./errors.ts";
 
 declare const kind: unique symbol;
 /** A plain string to whoever calls; only one kind of id is not taken for another. What it holds is checked at the door. */
@@ -53,4 +53,24 @@ export function parseKey(text: unknown): string {
   if (typeof text === "string" && text.length > 0 && text.length <= KEY_CHARS_MAX && text.isWellFormed())
     return text;
   throw new LogError("invalid_request", `An append key is 1 to ${KEY_CHARS_MAX} well-formed characters`);
+}
+
+const LISTED_TIME = /^(?:\d{4}-\d{2}-\d{2}T[\d:.]+Z)?$/; // none where not even the first entry can be read
+
+/** Where a page of a list ended: the time of its last conversation's latest entry, and its id. */
+export function parseListCursor(after: string): readonly [updatedAt: string, id: ConversationId] {
+  const blank = after.indexOf(" ");
+  const updatedAt = after.slice(0, Math.max(blank, 0));
+  if (blank === -1 || !LISTED_TIME.test(updatedAt)) throw notCursor(after);
+  try {
+    return [updatedAt, parseConversationId(after.slice(blank + 1))];
+  } catch (error) {
+    throw isLogError(error, "invalid_id") ? notCursor(after) : error;
+  }
+}
+
+function notCursor(cursor: string): LogError {
+  return new LogError("invalid_request", `"${cursor}" is not a cursor. Use the cursor of the page before.`, {
+    cursor,
+  });
 }

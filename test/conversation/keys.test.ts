@@ -17,6 +17,10 @@ describe.each(subjects)("in the $name store", (subject) => {
     const same = await holdfast.create({ key: "job-7", title: "Seven" });
     expect([same.id, (await same.head()).headSeq]).toEqual([made.id, 3]);
     expect(await Array.fromAsync(holdfast.list())).toHaveLength(1);
+    expect([made.deduped, same.deduped, same.differs]).toEqual([false, true, false]);
+    const other = await holdfast.create({ key: "job-7", title: "Eight" });
+    expect([other.id, other.deduped, other.differs]).toEqual([made.id, true, true]);
+    expect((await other.head()).title).toBe("Seven");
     expect((await holdfast.create({ key: "job-8" })).id).not.toBe(made.id);
     const elsewhere = await new Holdfast(again, "other").create({ key: "job-7" });
     expect((await elsewhere.head()).headSeq).toBe(1);

@@ -77,6 +77,23 @@ export const spaceCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "refuses a cursor that no page ended with",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      await rig.create(space, "a");
+      for (const after of [
+        "",
+        "junk",
+        "junk junk",
+        "2026-01-01T00:00:00.000Z",
+        "2026-01-01T00:00:00.000Z ../a",
+      ])
+        await assert.rejects(space.list({ limit: 5, after }), { code: "invalid_request" });
+    },
+  },
+  {
+    group,
     name: "lists the latest first, in pages, by prefix",
     async run(subject) {
       await using rig = new Rig(subject);

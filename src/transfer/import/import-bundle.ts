@@ -18,7 +18,10 @@ export interface ImportOptions {
   readonly key?: string;
   /** Only says what would be done. */
   readonly dryRun?: boolean;
-  /** `tell`: what is all there already is no error, and a dry run tells ids that others have. `refuse` unless told. */
+  /**
+   * `tell`: what is all there already has the state `same`, and a dry run names ids that others have. `refuse`: both are an
+   * error. The default of `importBundle` is `tell`.
+   */
   readonly whenThere?: "refuse" | "tell";
   /** Imports what can be reached of a file that is not whole, and reports the rest. */
   readonly salvage?: boolean;
@@ -77,7 +80,7 @@ export function importBundle(
   file: ImportFile,
   options: ImportOptions = {},
 ): Promise<ImportedBundle> {
-  return importInto(async () => holdfast, file, options);
+  return importInto(async () => holdfast, file, { whenThere: "tell", ...options });
 }
 
 /** The same into a store that is opened when the file is known to be sound. */

@@ -1,5 +1,4 @@
-import { LogError } from "#log/errors";
-import type { SpaceId } from "#log/ids";
+import { parseListCursor, type SpaceId } from "#log/ids";
 import type { Listed, ListRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { EVERY_SPACE } from "#stores/postgres/tables/pg-row-security";
@@ -25,7 +24,7 @@ export async function listPage(
 ): Promise<{ readonly conversations: readonly Listed[]; readonly next: string | null }> {
   const { after, prefix = "", unlisted = false, forkOf } = request;
   const limit = rowsMax(request.limit);
-  const cursor = after === undefined ? [null, null] : cursorOf(after);
+  const cursor = after === undefined ? [null, null] : parseListCursor(after);
   const asked = [space, unlisted, prefix, ...cursor, limit + 1];
   const rows = await (forkOf === undefined
     ? db.read<[string]>(PAGE, ...asked)
@@ -34,12 +33,6 @@ export async function listPage(
   const last = conversations.at(-1);
   const next = last !== undefined && rows.length > limit ? `${last.updatedAt} ${last.conversation}` : null;
   return { conversations, next };
-}
-
-function cursorOf(after: string): readonly [updatedAt: string, id: string] {
-  const blank = after.indexOf(" ");
-  if (blank === -1) throw new LogError("invalid_request", "That is not a cursor a list ended with");
-  return [after.slice(0, blank), after.slice(blank + 1)];
 }
 
 function toListed(row: string): Listed {

@@ -1,5 +1,4 @@
-import { LogError } from "#log/errors";
-import type { ConversationId, EntryId, SpaceId } from "#log/ids";
+import { type ConversationId, type EntryId, parseListCursor, type SpaceId } from "#log/ids";
 import type { Listed, ListRequest } from "#store/requests";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { summaryIn } from "#stores/sqlite/tables/rows";
@@ -59,7 +58,7 @@ export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): 
     ...(forkOf === undefined ? [] : [space, forkOf]),
     space,
     unlisted,
-    ...(after === undefined ? [] : cursorOf(after)),
+    ...(after === undefined ? [] : parseListCursor(after)),
     prefix.length,
     prefix,
     limit + 1,
@@ -70,12 +69,6 @@ export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): 
     conversations,
     next: last !== undefined && rows.length > limit ? `${last.updatedAt} ${last.conversation}` : null,
   };
-}
-
-function cursorOf(after: string): [updatedAt: string, id: string] {
-  const space = after.indexOf(" ");
-  if (space === -1) throw new LogError("invalid_request", "That is not a cursor a list ended with");
-  return [after.slice(0, space), after.slice(space + 1)];
 }
 
 function toListed(lookup: Lookup, row: Row): Listed {
