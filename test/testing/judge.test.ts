@@ -39,6 +39,7 @@ const calling: Sketch = {
   message: { role: "assistant", content: [{ type: "toolCall", id: "c", name: "email", input: {} }] },
 };
 const answered: Sketch = { type: "message", message: { role: "toolResult", toolCallId: "c", content: [] } };
+const answer: Sketch = { type: "message", message: { role: "assistant", content: [] } };
 const ofLoop: Sketch = { type: "attempt", turn: "t1", model: "sim/a" };
 
 const failing = (turns: number): readonly Sketch[] =>
@@ -57,6 +58,11 @@ test("a sound log breaks no rule", () => {
 test("a loop that asks on with what its tools gave breaks no rule", () => {
   const steps = Array.from({ length: 12 }, (_, at) => [ofLoop, calling, at % 2 === 0 ? tool : answered]);
   expect(judgeLog(log(start("t1"), ...steps.flat(), end("t1")))).toEqual([]);
+});
+
+test("a loop whose process was killed at each of many attempts, and then answered, breaks no rule", () => {
+  const killed = Array.from({ length: 30 }, () => ofLoop);
+  expect(judgeLog(log(start("t1"), ...killed, said("steered"), ofLoop, answer, end("t1")))).toEqual([]);
 });
 
 test.each<[string, readonly Sketch[]]>([
@@ -78,6 +84,10 @@ test.each<[string, readonly Sketch[]]>([
   [
     "a loop that asks for one answer for ever",
     [start("t1"), ...Array.from({ length: 10 }, () => ({ type: "attempt", turn: "t1" }) as const)],
+  ],
+  [
+    "a loop that gives up after too many attempts",
+    [start("t1"), ...Array.from({ length: 10 }, () => ofLoop), end("t1", { outcome: "failed" })],
   ],
   ["a loop that asks on before its call is begun or answered", [start("t1"), ofLoop, calling, ofLoop]],
   [

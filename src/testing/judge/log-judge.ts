@@ -83,6 +83,7 @@ export class LogJudge {
 
   /** What was found since the last look. */
   violations(): readonly string[] {
+    if (this.#open?.byLoop === true) this.#checkAttempts(this.#open);
     return this.#violations.splice(0);
   }
 
@@ -187,7 +188,13 @@ export class LogJudge {
     if (turn.byLoop)
       for (const name of turn.calls.values())
         this.blame(`a model was asked on, and its call of ${name} was neither begun nor answered`);
-    if (++turn.attempts > ATTEMPTS_MAX) this.blame(`${entry.turn} was sent ${turn.attempts} times`);
+    turn.attempts++;
+    if (!turn.byLoop) this.#checkAttempts(turn);
+  }
+
+  /** Attempts of a loop are checked once its turn or the log ends: a process may have been killed at each, and the next one been answered. */
+  #checkAttempts(turn: OpenTurn): void {
+    if (turn.attempts > ATTEMPTS_MAX) this.blame(`${turn.id} was sent ${turn.attempts} times`);
   }
 
   #addIntent({ name, replay, idempotencyKey }: Extract<Entry, { type: "tool_intent" }>): void {
@@ -214,6 +221,7 @@ export class LogJudge {
   #endTurn(entry: Extract<Entry, { type: "turn_end" }>): void {
     if (this.#open?.id !== entry.turn) this.blame(`${entry.turn} ended, but was not open`);
     this.replies.set(entry.turn, this.#open?.reply ?? "");
+    if (this.#open?.byLoop === true) this.#checkAttempts(this.#open);
     this.#open = null;
     const place = this.#agents.get(entry.upstream ?? "");
     if (place === undefined || entry.upstream === undefined) return;
