@@ -144,7 +144,7 @@ test.each(CASES)("%s refuses a %s that cannot be meant, by its name", async (_, 
 
 describe("an option that is undefined is left out", () => {
   const KEYS =
-    "tools replaceTool permission whenAsked system instructions skills memory servers parallelCalls toolTimeoutMs maxSteps stopWhen state isInternal compaction openModel pool clock writer isDead endProcess leaseMs silenceMs waitForLimitMs newId";
+    "fallbackModels tools replaceTool permission whenAsked system instructions skills memory servers parallelCalls toolTimeoutMs maxSteps stopWhen state isInternal compaction openModel pool clock writer isDead endProcess leaseMs silenceMs waitForLimitMs newId";
   const undefinedOf = (names: string): Options =>
     Object.fromEntries(names.split(" ").map((name) => [name, undefined]));
 

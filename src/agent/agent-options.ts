@@ -50,6 +50,11 @@ export interface CompactionOptions {
 export interface AgentOptions {
   /** Who is asked in conversations that have chosen no model. */
   readonly model: ModelGiven;
+  /**
+   * Who is asked in its place, in this order, where the model of a conversation is overloaded, at a limit, out of credit or not
+   * reachable before any of its answer came: until the turn ends. None unless given.
+   */
+  readonly fallbackModels?: readonly ModelGiven[];
   /** A function gives the tools for the folder a conversation is worked on in. */
   readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[]);
   /** What stands in for each tool, also those of skills, memory and servers; replays use it. */
@@ -126,6 +131,7 @@ const STEPS_MAX = 200; // a loop that goes on for longer is stopped and may be g
 
 function agentDefaults(): Omit<SettledOptions, "model" | "pool" | "writer" | "isInternal" | "stopWhen"> {
   return {
+    fallbackModels: [],
     tools: [],
     replaceTool: (tool) => tool,
     permission: askForEffects,

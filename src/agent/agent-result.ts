@@ -17,9 +17,10 @@ export function knownResult({ result, lastText, run }: KnownTurn): AgentResult {
 
 /** What became of a turn that was carried here. */
 export async function resultOf(at: LoopTurn, end: LoopEnd, conversation: Conversation): Promise<AgentResult> {
-  const { turn, prompt, model, progress } = at;
+  const { turn, prompt, progress } = at;
+  const { model, steps, used } = progress;
   const run = at.run?.run ?? null;
-  const shared = { turn, prompt, run, model: model.id, steps: progress.steps, usage: progress.used as Usage };
+  const shared = { turn, prompt, run, model: model.id, steps, usage: used as Usage };
   if (end.outcome !== "waiting") {
     const { class: known, message, resetAtMs } = end.ending;
     const { outcome } = end;
@@ -40,13 +41,13 @@ export async function resultOf(at: LoopTurn, end: LoopEnd, conversation: Convers
 
 /** How far a turn may go. */
 export function limitsOf(
-  model: AgentModel,
+  models: readonly AgentModel[],
   options: AgentTurnOptions,
   settled: SettledOptions,
 ): LoopTurn["limits"] {
   const { maxSteps = settled.maxSteps, maxCostMicros } = options;
   checkNumbers(options, { maxSteps: "count", maxCostMicros: "limit" });
-  checkCostLimit(model, maxCostMicros);
+  for (const model of models) checkCostLimit(model, maxCostMicros);
   return { steps: maxSteps, costMicros: maxCostMicros ?? null };
 }
 

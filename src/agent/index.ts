@@ -55,7 +55,7 @@ export type {
   ToolOutput,
   ToolRun,
 } from "#turn/effects/tool";
-export { tool, type TypedTool } from "./tools/typed-tool.ts";
+export { tool, type TypedTool } from "./typed-tool.ts";
 export { toolDefinition, checkInput, type CheckedInput } from "./tools/tool-schema.ts";
 export {
   answeredYes,

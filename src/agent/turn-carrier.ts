@@ -33,7 +33,7 @@ export class TurnCarrier {
   async prepare(work: AgentWork, options: AgentTurnOptions): Promise<TurnHow> {
     const { conversation, warm } = work;
     const chosen = await this.#models.choose(work, options.model);
-    const limits = limitsOf(chosen.model, options, this.#options);
+    const limits = limitsOf([chosen.model, ...chosen.fallbacks], options, this.#options);
     const memory = await memoryOf(this.#options, conversation, chosen.cwd);
     const tools = await turnTools(this.#options, { cwd: chosen.cwd, conversation: conversation.id, memory });
     const servers = serverBodies(chosen.config, serversFor(this.#options.servers, conversation.id));
@@ -105,7 +105,7 @@ export class TurnCarrier {
       turn: begun.turn,
       prompt: parseEntryId(begun.prompt),
       run: begun.run,
-      model: how.model,
+      fallbacks: how.fallbacks,
       tools: toolsOfRun(how.tools, begun.run),
       cwd: how.cwd,
       memory: how.memory,
@@ -114,6 +114,7 @@ export class TurnCarrier {
       limits: how.limits,
       attemptsBefore: begun.attemptsBefore ?? 0,
       progress: {
+        model: how.model,
         steps: 0,
         attempts: 0,
         unanswered: begun.unanswered ?? 0,

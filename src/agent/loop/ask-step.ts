@@ -1,4 +1,5 @@
 import type { EntryBody } from "#log/entry";
+import type { EndingClass } from "#log/ending-class";
 import type { ContentBlock } from "#log/message";
 import { keepImages } from "#conversation/image-blobs";
 import type { Conversation } from "#conversation/conversation";
@@ -7,6 +8,7 @@ import { attemptEnd } from "#turn/rules/attempt-record";
 import { Recorder } from "#turn/recorder";
 import type { Asked, ModelAnswer, ModelEvent } from "#agent/models/model-answer";
 import { askModel } from "#agent/models/ask-model";
+import type { AgentModel } from "#agent/models/model";
 import { buildPrompt } from "#agent/prompt/build-prompt";
 import { toolsOfRun } from "#agent/runs/loop-run";
 import { readSent } from "#agent/runs/sent-messages";
@@ -35,6 +37,18 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
     const waitMs = ending.resetAtMs === null ? null : ending.resetAtMs - options.clock.nowMs();
     const limitIsShort = waitMs !== null && waitMs <= options.waitForLimitMs;
     const facts = { ...IN_LOOP, recovered, backoffs, limitIsShort };
+    const other = fallbackFor(at, asked, ending);
+    if (other !== null) {
+      await write(at, givenUp(at, asked, ending));
+      tell(work, {
+        type: "lost",
+        class: ending.class,
+        message: `${ending.message}. ${other.id} is asked instead`,
+      });
+      at.progress.model = other;
+      backoffs = 0;
+      continue;
+    }
     const next = work.cancelled.aborted ? null : nextStep(ending.class, facts);
     if (next === null || next.do === "finish" || next.do === "park" || next.do === "ask_auth") {
       if (asked.answer !== null) return asked;
@@ -68,18 +82,31 @@ function isEmpty({ content, finish }: ModelAnswer): boolean {
 /** A model call starts no tool and has no session. */
 const IN_LOOP = { toolStarted: false, cancelConfirmed: true, promptPoisoned: false, failedBefore: false };
 
+const ELSEWHERE: ReadonlySet<EndingClass> = new Set(["overloaded", "limit", "credit"]);
+
+/** Who is asked in place of a model that cannot answer; null where there is nobody, or a part of its answer was shown. */
+function fallbackFor(at: LoopTurn, asked: Asked, ending: Ending): AgentModel | null {
+  if (asked.answer !== null || asked.partial.length > 0 || at.work.cancelled.aborted) return null;
+  return ELSEWHERE.has(ending.class)
+    ? (at.fallbacks[at.fallbacks.indexOf(at.progress.model) + 1] ?? null)
+    : null;
+}
+
 /** What an attempt used that left no message. */
 function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody[] {
   const usage = asked.answer === null ? asked.usage : asked.answer.usage;
-  const end = { turn: at.turn, class: ending.class, model: at.model.id };
+  const end = { turn: at.turn, class: ending.class, model: at.progress.model.id };
   const bodies = attemptEnd({ ...end, upstream: null, usage });
   // From here on the model is not shown again what was refused, whether or not anybody counted it.
   const isRefused = ending.class === "poisoned" && at.progress.showsMedia;
-  return bodies.length === 0 && isRefused ? [{ type: "attempt_end", ...end }] : bodies;
+  // The log says why another model answered.
+  const isReplaced = fallbackFor(at, asked, ending) !== null;
+  return bodies.length === 0 && (isRefused || isReplaced) ? [{ type: "attempt_end", ...end }] : bodies;
 }
 
 async function attempt(at: LoopTurn, isFirst: boolean): Promise<Asked> {
-  const { work, options, model, turn } = at;
+  const { work, options, turn } = at;
+  const { model } = at.progress;
   const { conversation, owner, cancelled, warm, log } = work;
   // Right after a batch of the turn nothing has to be asked for; whoever was waited for may have let others write.
   const context = isFirst ? await warm.context.owned(log) : (await warm.context.now()).context;

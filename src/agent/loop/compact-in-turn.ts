@@ -18,7 +18,7 @@ export async function compactIfDue(
   messages: readonly ContextMessage[],
   fixedTokens: number,
 ): Promise<boolean> {
-  const limits = limitsFor(at.options, at.model);
+  const limits = limitsFor(at.options, at.progress.model);
   if (limits === null || limits.window === null || at.progress.compactionFailed) return false;
   // Most requests are short, and need no closer look.
   if (charsOf(messages) / CHARS_PER_TOKEN_MIN + fixedTokens < compactionBudget(limits).full) return false;
@@ -30,9 +30,9 @@ export async function compactIfDue(
 
 /** The same without looking: a provider said that the request was too long. */
 export async function compactNow(at: LoopTurn, fixedTokens: number): Promise<boolean> {
-  if (limitsFor(at.options, at.model) === null) return false;
+  if (limitsFor(at.options, at.progress.model) === null) return false;
   const since = hasSeeds(at) ? { since: at.run?.startSeq ?? 0 } : {};
-  const how = { model: at.model, turn: at.turn, fixedTokens, ...since };
+  const how = { model: at.progress.model, turn: at.turn, fixedTokens, ...since };
   const { state } = await compactHere(at.work, at.options, how);
   if (state !== "compacted") at.progress.compactionFailed = true;
   return state === "compacted";

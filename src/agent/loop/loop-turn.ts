@@ -31,7 +31,8 @@ export interface LoopTurn {
   readonly prompt: EntryId;
   /** Null: the turn was begun before turns had one. */
   readonly run: LoopRun | null;
-  readonly model: AgentModel;
+  /** Who is asked in place of a model that cannot answer, in order. */
+  readonly fallbacks: readonly AgentModel[];
   /** As they are now: servers change theirs while a turn runs. */
   tools: ReadonlyMap<string, Tool>;
   /** Where the conversation is worked on. */
@@ -50,6 +51,8 @@ export interface LoopTurn {
 
 /** How far a turn has come, here. */
 export interface LoopProgress {
+  /** Who is asked: a fallback once the model before it could not answer. */
+  model: AgentModel;
   /** Answers that were asked for. */
   steps: number;
   /** Attempts, those that gave no answer included. */

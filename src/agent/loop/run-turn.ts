@@ -56,7 +56,7 @@ export async function runStep(at: LoopTurn, calls: CallsToRun | null): Promise<L
   await deliver(at);
   const asked = await askStep(at);
   if (asked.answer === null) return end(at, asked.ending, partialBodies(at, asked.partial));
-  const rules = { model: at.model.id, tools: at.tools, isInternal: at.options.isInternal };
+  const rules = { model: at.progress.model.id, tools: at.tools, isInternal: at.options.isInternal };
   const step = answerEntries(asked.answer, rules);
   at.progress.text = answerText(step.message.content);
   const bodies: EntryBody[] = [step.message, ...step.refused].map((message) => ({
@@ -135,7 +135,12 @@ function partialBodies(at: LoopTurn, partial: readonly ContentBlock[]): readonly
   const content = partial.filter(({ type }) => type !== "toolCall");
   if (answerText(content).trim() === "") return [];
   at.progress.text = answerText(content);
-  const message = { role: "assistant", content, model: at.model.id, stopReason: INTERRUPTED } as const;
+  const message = {
+    role: "assistant",
+    content,
+    model: at.progress.model.id,
+    stopReason: INTERRUPTED,
+  } as const;
   return [{ type: "message", message }];
 }
 

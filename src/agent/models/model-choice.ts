@@ -8,6 +8,8 @@ import { idOfModel } from "./open-model.ts";
 /** The model a turn asks, and where it works. */
 export interface ChosenModel {
   readonly model: AgentModel;
+  /** Those that are asked in its place, in order. */
+  readonly fallbacks: readonly AgentModel[];
   readonly cwd: string | null;
   readonly config: Settings["config"];
   /** What has to be written where it is another than before. */
@@ -16,10 +18,10 @@ export interface ChosenModel {
 
 /** Which model is asked in which conversation; those that are named are opened once. */
 export class ModelChoice {
-  readonly #options: Pick<SettledOptions, "model" | "openModel">;
+  readonly #options: Pick<SettledOptions, "model" | "fallbackModels" | "openModel">;
   readonly #opened = new Map<string, Promise<AgentModel>>();
 
-  constructor(options: Pick<SettledOptions, "model" | "openModel">) {
+  constructor(options: Pick<SettledOptions, "model" | "fallbackModels" | "openModel">) {
     this.#options = options;
   }
 
@@ -30,9 +32,11 @@ export class ModelChoice {
     const settings = warm.context.settingsAt(head) ?? (await conversation.settings());
     const { cwd } = head;
     const model = await this.#open(told ?? chosenModel(settings) ?? this.#options.model);
+    const others = await Promise.all(this.#options.fallbackModels.map((one) => this.#open(one)));
+    const fallbacks = others.filter(({ id }) => id !== model.id);
     const bodies = settings.model === model.id ? [] : [modelChange(model.id)];
     const { config } = settings;
-    return { model, bodies, config, cwd: cwdOf(config, cwd) };
+    return { model, fallbacks, bodies, config, cwd: cwdOf(config, cwd) };
   }
 
   /** Why a model that a conversation names cannot be asked here; null when it can, or is another agent's own. */

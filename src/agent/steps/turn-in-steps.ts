@@ -56,6 +56,8 @@ export class TurnInSteps {
   /** What was made here of the turn; null where the log knows better, or alone. */
   #live: OpenedTurn | null = null;
   #end: LoopEnd | null = null;
+  /** Who was asked last, here. */
+  #model: string | null = null;
   #last: TurnPointer | null = null;
   /** Whether an earlier attempt began the turn. */
   #begunBefore: boolean = false;
@@ -74,6 +76,7 @@ export class TurnInSteps {
     return this.#work.conversation;
   }
 
+  /** `model`: who is asked first. */
   async run(model: string): Promise<AgentResult> {
     let begin: Begin = "prompt";
     for (;;) {
@@ -84,7 +87,7 @@ export class TurnInSteps {
       if (begin === "prompt" && this.#begunBefore) this.#differs = !(await this.#isAsked(turn.start.prompt));
       begin = "middle";
       if (turn.end === null && pointer.finishReason !== WAITS) continue;
-      const result = await this.#result(model, pointer, turn);
+      const result = await this.#result(this.#model ?? model, pointer, turn);
       const next = this.#nextKey();
       const goesOn = result.outcome === "completed" && !this.#work.cancelled.aborted;
       if (!goesOn || !(await this.#hasFollowUp(next))) return this.#whether(result, name, turn);
@@ -152,6 +155,7 @@ export class TurnInSteps {
     const cancelled = AbortSignal.any([this.#work.cancelled, signal]);
     const done = await runStep({ ...at, stepKey: key, work: { ...at.work, cancelled } }, calls);
     this.#end = done.outcome === null ? null : done;
+    this.#model = at.progress.model.id;
     // Another attempt has written this step, in other words: those count.
     this.#live = at.progress.deduped || done.outcome !== null ? null : { at, calls: done.calls };
   }

@@ -30,18 +30,18 @@ export interface ToolOutput {
 }
 
 /** What Standard Schema asks of a schema, and what the newer ones say of themselves as JSON Schema. */
-export interface StandardSchema<Output = unknown> {
+export interface StandardSchema<T = unknown> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
-    validate(value: unknown): StandardResult<Output> | Promise<StandardResult<Output>>;
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    validate(value: unknown): StandardResult<T> | Promise<StandardResult<T>>;
+    readonly types?: { readonly input: unknown; readonly output: T } | undefined;
     readonly jsonSchema?: { input(options: { readonly target: string }): Record<string, unknown> };
   };
 }
 
-export type StandardResult<Output = unknown> =
-  | { readonly value: Output; readonly issues?: undefined }
+export type StandardResult<T = unknown> =
+  | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
 export interface StandardIssue {

@@ -1,9 +1,9 @@
 import { checkNumbers } from "#log/with-defaults";
 import type { StandardSchema, Tool, ToolOutput, ToolRun } from "#turn/effects/tool";
-import { toolDefinition } from "./tool-schema.ts";
+import { toolDefinition } from "./tools/tool-schema.ts";
 
 /** What a schema makes of an input. */
-type OutputOf<S extends StandardSchema> = S extends StandardSchema<infer Output> ? Output : never;
+type OutputOf<S extends StandardSchema> = S extends StandardSchema<infer T> ? T : never;
 
 /** A tool whose `run` and `dryRun` take what its schema makes of the input. */
 export interface TypedTool<S extends StandardSchema> extends Omit<Tool, "input" | "run" | "dryRun"> {
