@@ -45,8 +45,9 @@ export interface PromptRequest {
   readonly content: readonly ContentBlock[];
   /** The same as the host sent it, for an upstream that speaks its protocol too. */
   readonly wire?: WireMessage;
-  /** Always given. An upstream that is not proven is sent it in front of the prompt. */
+  /** What the session lacks of the conversation, to be sent in front of the prompt; empty for a session that is verified. */
   readonly prior: PriorContext;
+  /** Whether `prior` is empty. */
   readonly proven: boolean;
   readonly settings: SessionSettings;
   /**
