@@ -105,6 +105,14 @@ vi.mock("../../src/agent/models/request.ts", async (original) => {
   return { ...real, callOptionsOf };
 });
 
+/** Text without the id of a message is a remark of the adapter, whichever version of it that is. */
+vi.mock("../../src/vendors/adapters.ts", async (original) => {
+  const real = await original<typeof import("#vendors/adapters")>();
+  const dialectOf: typeof real.dialectOf = (vendor, introduced) =>
+    planted.bug === "words without ids are remarks" ? vendor.dialect : real.dialectOf(vendor, introduced);
+  return { ...real, dialectOf };
+});
+
 /** What the newest upstream id carried, and nothing from before it. */
 vi.mock("../../src/sending/prior/read-prior.ts", async (original) => {
   const real = await original<typeof import("#sending/prior/read-prior")>();
@@ -200,6 +208,7 @@ test.each<[bug: string, shows: RegExp, more?: Partial<StoryOptions>]>([
   ["any process is the same", /was answered/],
   ["a new id is a new name", /was answered/, { ...OFTEN, faults: ["roll"] }],
   ["a session that always fails is kept", /prompts in a row and was used again/, { faults: ["corrupt"] }],
+  ["words without ids are remarks", /taken to have said nothing/],
   ["own turns adopted", /was told twice/],
   ["act before the intent is durable", /sent twice/, { seed: 230 }], // it needs a kill in the very moment
   ["every result is a success", /recorded as done and never ran/],
