@@ -98,6 +98,7 @@ export class ModelReplay {
     return new Agent(this.#holdfast, {
       ...given,
       model,
+      fallbackModels: [],
       whenAsked: "refuse",
       permission: replayPermission(mode, given.permission),
       ...(mode === "recorded" ? { replaceTool: (tool) => recordedTool(tool, answerOf) } : {}),

@@ -8,7 +8,7 @@ import type { ModelGiven } from "#agent/models/model";
 import type { MissedCall, ReplayTools } from "./replay-tools.ts";
 
 /** Whose tools, prompt and rules a replay has; a model is named apart. */
-export type ReplayAgent = Omit<AgentOptions, "model" | "replaceTool" | "whenAsked">;
+export type ReplayAgent = Omit<AgentOptions, "model" | "fallbackModels" | "replaceTool" | "whenAsked">;
 
 /** Which prompts of a branch are sent again; all unless told. */
 export interface ReplayPart {

@@ -259,3 +259,11 @@ test("by the record a call that gives something else than it gave is a divergenc
   expect(result?.missed.length).toBe(1);
   expect(events.find(({ type }) => type === "turn")).toMatchObject({ divergence: { kind: "result" } });
 });
+
+test("a replay is answered by the model that it names and by no fallback of the agent", async () => {
+  const rig = await visited([{ text: "Done." }]);
+  const busy = new ScriptedModel([{ error: Object.assign(new Error("no"), { statusCode: 402 }) }], "two");
+  const agent = { fallbackModels: ["sim"], instructions: false } as ReplayAgent;
+  const [result] = await replay(rig.holdfast, { conversation: "visited" }, { models: [busy], agent });
+  expect(result).toMatchObject({ model: "scripted/two", outcome: "failed", class: "credit" });
+});
