@@ -1,5 +1,6 @@
 /** Scenarios 48, 50, 53 to 55 and what else a host lives through: steering, restarts, sign-out, many at once. */
 import { expect, test } from "vitest";
+import type { HostEvent } from "#turn/host";
 import { systemClock } from "#conversation/clock";
 import { Runtime } from "#sending/runtime";
 import { LogError } from "#log/errors";
@@ -154,6 +155,19 @@ test.each([false, true])(
     expect((await rig.chain()).at(-1)).toBe(renamed ? "renamed_by_upstream" : "rolled_by_upstream");
   },
 );
+
+test("what an agent did unheard is found in the record of the session that it renamed", async () => {
+  const rig = await aRig({ agents: [{ agent: "claude", records: true }] });
+  await rig.say("remember color=blue");
+  rig.script({ kind: "roll", phase: "start", renamed: true });
+  const isRenamed = (event: HostEvent): boolean => event.type === "update" && event.event.type === "session";
+  await rig.dieDuring("email bob about rent", isRenamed, { orphans: true });
+  await rig.world.timeline.pass(5_000);
+  expect(rig.world.outbox.count("email bob about rent")).toBe(1);
+  await rig.say("recall color");
+  const results = (await rig.of("message")).filter(({ message }) => message.role === "toolResult");
+  expect(results.map(({ message }) => message)).toMatchObject([{ toolName: "send_email", isError: false }]);
+});
 
 test("a prompt that is sent again to a session that the agent opened carries the conversation", async () => {
   const rig = await aRig();

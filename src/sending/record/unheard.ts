@@ -89,7 +89,7 @@ function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): Cu
     ({ agent, account }) =>
       link?.type === "upstream_link" && agent === link.agent && account === (link.account ?? null),
   );
-  return { start, end, upstream: upstream ?? null, session: sent.upstream };
+  return { start, end, upstream: upstream ?? null, session: end.upstream ?? sent.upstream };
 }
 
 /** What cannot be read cannot be taken over, whatever the reason: it must not keep a prompt from being sent. */
