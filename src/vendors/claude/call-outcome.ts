@@ -44,6 +44,8 @@ export function missingOutcome(result: MissingOutcome): "not_run" | "unknown" | 
 /** Whether an update of a call, over the protocol, says that it never ran. */
 export function neverRan(update: Fields, meta: Fields): boolean {
   const kind = textIn(meta["nonExecutionKind"]);
+  // Another agent's tools may print any of these texts.
+  if (kind === null && textIn(meta["toolName"]) === null) return false;
   const text = textIn(update["rawOutput"]) ?? "";
   const tool = textIn(meta["toolName"]) ?? undefined;
   return missingOutcome({ tool, text, kind, isError: true, detail: null }) === "not_run";

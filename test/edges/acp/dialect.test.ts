@@ -9,6 +9,7 @@ import { parseConversationId } from "#log/ids";
 import { classifyEnd } from "#turn/rules/classify";
 import { NO_PRIOR_CONTEXT } from "#sending/rules/prior-context";
 import type { PromptEvent, SessionSettings, UpstreamSession } from "#sending/upstream";
+import { CLAUDE } from "#vendors/claude/claude";
 import { CODEX } from "#vendors/codex/codex";
 import { UNKNOWN_VENDOR } from "#vendors/known-vendors";
 import { type Dialect, PLAIN_DIALECT } from "#vendors/vendor";
@@ -179,6 +180,22 @@ test("tools go by the names the vendor knows, and a compaction is none", async (
     "other",
     "end",
   ]);
+});
+
+test("a call that was refused has failed and never ran, by the words of its own vendor alone", async () => {
+  const refused = { sessionUpdate: "tool_call_update", toolCallId: "t", status: "failed" };
+  const rawOutput = "Permission to use Bash has been denied.";
+  const kind = { _meta: { claudeCode: { toolName: "Bash", nonExecutionKind: "permission-rule" } } };
+  const stopped = { _meta: { claudeCode: { toolName: "Bash", nonExecutionKind: "user-rejected" } } };
+  const detailsOf = async (dialect: Dialect, update: object): Promise<unknown> => {
+    const session = await agentWith(dialect).open(settings());
+    const [event] = await saidDuring(session, told({ ...refused, ...update }));
+    return event?.type === "tool" && [event.state, event.details];
+  };
+  expect(await detailsOf(CLAUDE.dialect, kind)).toEqual(["failed", { notRun: true }]);
+  expect(await detailsOf(CLAUDE.dialect, stopped)).toEqual(["failed", undefined]);
+  expect(await detailsOf(UNKNOWN_VENDOR.dialect, kind)).toEqual(["failed", { notRun: true }]);
+  expect(await detailsOf(UNKNOWN_VENDOR.dialect, { rawOutput })).toEqual(["failed", undefined]);
 });
 
 test("a review of another call is no call of its own", async () => {
