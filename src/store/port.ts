@@ -6,6 +6,7 @@ import {
   parseDigest,
   parseEntryId,
   parseKey,
+  parseListCursor,
   parseSpaceId,
   type SpaceId,
 } from "#log/ids";
@@ -85,7 +86,10 @@ const CHECKED: Checked = {
   page: (request) => [checked(request)],
   read: (request) => [checked(request)],
   batchEnds: (request) => [checked(request)],
-  list: (request) => [request],
+  list: (request) => {
+    if (request.after !== undefined) parseListCursor(request.after);
+    return [request];
+  },
   ids: (request) => [checked(request)],
   labelled: (request) => [checked(request)],
   runs: (request) => {

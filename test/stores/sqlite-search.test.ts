@@ -1,6 +1,7 @@
 /** A search stops when it has enough, and answers as if it had looked at everything. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
@@ -93,6 +94,26 @@ async function searchCost(messages: number, hidden: boolean): Promise<readonly n
 
 test("a search for a common word reads as much of a long log as of a short one", async () => {
   expect(await searchCost(4_000, false)).toEqual(await searchCost(200, false));
+});
+
+test("a frequent word costs what it answers, however many conversations changed since the oldest hit", async () => {
+  const cost = async (rounds: number): Promise<number> => {
+    using dir = tempDir();
+    const path = join(dir.path, "h.db");
+    await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
+    const conversations: Conversation[] = [];
+    for (let n = 0; n < 300; n++) conversations.push(await holdfast.create({ id: `c${n}` }));
+    for (let round = 0; round < rounds; round++)
+      for (const [n, conversation] of conversations.entries()) {
+        const time = new Date(
+          Date.UTC(2026, 0, 1) + (round * conversations.length + n) * 1_000,
+        ).toISOString();
+        await conversation.append(said(`m${round}.${n}`, n % 30 === 0 ? "a frequent word" : "others", time));
+      }
+    await holdfast.search("frequent");
+    return searchRows(path, "frequent");
+  };
+  expect(await cost(14)).toBe(await cost(7));
 });
 
 test("a search does not step over what was hidden before the index came to it, however much of it there is", async () => {

@@ -1,4 +1,4 @@
-import { parseListCursor, type SpaceId } from "#log/ids";
+import type { SpaceId } from "#log/ids";
 import type { ListedLog, IndexedLogs } from "./indexed-log.ts";
 import type { Listed, ListRequest } from "#store/requests";
 
@@ -27,7 +27,6 @@ export class ListPages {
 
   async page(request: ListRequest): Promise<{ conversations: readonly Listed[]; next: string | null }> {
     const { limit, after, prefix = "", unlisted = false, forkOf = "" } = request;
-    if (after !== undefined) parseListCursor(after);
     const asked = `${unlisted} ${forkOf} ${prefix}`;
     const known = after === undefined ? undefined : this.#rests.get(`${asked} ${after}`);
     const { sorted, from } = known ?? (await this.#sort(request));

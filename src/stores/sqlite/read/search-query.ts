@@ -13,10 +13,9 @@ const ROWS_FIRST = 64; // asked for at first: few are needed as a rule, and each
 const ROWS_MAX = 1_000;
 const CANDIDATES_MAX = 1_000; // looked at for one conversation before it is walked instead
 const WALKED_ENTRIES = 500; // of one conversation at once
-const LATER_CONVERSATIONS_MAX = 200; // looked at for entries written earlier and dated later
-const LATER_ENTRIES_MAX = 20_000;
+const LATER_ENTRIES_MAX = 20_000; // written since the oldest hit: past that there are few hits, and all are looked at
 
-const SCOPE = "c.space = ? AND c.listed = 1";
+const SCOPE = "c.space = ?1 AND c.listed = 1";
 // The index gives rows in the order they were written, so whoever has enough stops: a common word costs no more than a rare one.
 const BY_MATCH = "SELECT rowid FROM search WHERE search MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?";
 const BY_PART = "SELECT rowid FROM search WHERE instr(text, ?) > 0 AND rowid < ? ORDER BY rowid DESC LIMIT ?";
@@ -24,13 +23,15 @@ const BY_PART = "SELECT rowid FROM search WHERE instr(text, ?) > 0 AND rowid < ?
 const UNINDEXED = `SELECT row FROM entries WHERE row > (SELECT entry FROM search_cursor) AND row < ?
   AND type IN (${SEARCHED}) ORDER BY row DESC LIMIT ?`;
 const ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE row = ?`;
-const SEEN = `SELECT 1 FROM conversations c WHERE c.row = ? AND ${SCOPE}`;
+const SEEN = `SELECT 1 FROM conversations c WHERE ${SCOPE} AND c.row = ?2`;
 const WALK = `SELECT row, seq FROM entries INDEXED BY entries_seq
   WHERE conversation = ? AND seq < ? AND type IN (${SEARCHED}) ORDER BY seq DESC LIMIT ${WALKED_ENTRIES}`;
-const LATER = `SELECT c.row FROM conversations c INDEXED BY conversations_recent
-  WHERE ${SCOPE} AND c.updated_at >= ? LIMIT ${LATER_CONVERSATIONS_MAX + 1}`;
-const TIMES = `SELECT row, time, seq FROM entries INDEXED BY entries_seq
-  WHERE conversation = ? AND seq < ? ORDER BY seq DESC LIMIT ?`;
+// The latest of what each conversation had before the oldest hit was written. Times rise within a conversation.
+const LATER = `SELECT 1 FROM conversations c INDEXED BY conversations_recent
+  WHERE ${SCOPE} AND c.updated_at >= ?2 AND EXISTS (SELECT 1 FROM
+    (SELECT time, seq FROM entries e INDEXED BY entries_seq WHERE e.conversation = c.row AND e.row < ?3 ORDER BY e.seq DESC LIMIT 1)
+    WHERE time > ?2 OR (time = ?2 AND seq > ?4)) LIMIT 1`;
+const LAST_ROW = "SELECT max(row) FROM entries";
 const FIRST_ROW =
   "SELECT row FROM entries INDEXED BY entries_seq WHERE conversation = ? ORDER BY seq LIMIT 1";
 
@@ -60,15 +61,16 @@ export function searchEntries(reader: Reader, space: SpaceId, request: SearchReq
 /** By time, which across conversations is all there is to order by. */
 function searchAll(reader: Reader, sought: Sought): readonly Found[] {
   const found: Found[] = [];
-  let dated = false; // whether something written earlier may be dated later, so that all of it has to be looked at
+  let enough = sought.limit;
   for (const rows of candidates(reader, sought.words)) {
     for (const row of rows) {
       const hit = hitAt(reader, sought, row);
       if (hit === null) continue;
       found.push(hit);
-      if (found.length !== sought.limit) continue;
-      dated = laterElsewhere(reader, sought.space, found);
-      if (!dated) return found.toSorted(newerFirst);
+      if (found.length < enough) continue;
+      const newest = found.toSorted(newerFirst);
+      if (!laterElsewhere(reader, sought, newest, row)) return newest;
+      enough *= 2; // what was written earlier and dated later may be among the next
     }
   }
   return found.toSorted(newerFirst);
@@ -144,32 +146,20 @@ function* candidates(reader: Reader, words: readonly string[]): Generator<readon
 }
 
 /**
- * Whether an entry written before all of these could be dated after the oldest of them: one that was imported with its
+ * Whether an entry written before this row could be dated after the oldest hit that is wanted: one that was imported with its
  * own time, as a rule. Within a conversation times rise, and a conversation's own time is its latest entry's.
  */
-function laterElsewhere(reader: Reader, space: SpaceId, found: readonly Found[]): boolean {
-  const oldest = found.toSorted(newerFirst).at(-1);
-  const written = Math.min(...found.map((hit) => hit.row));
+function laterElsewhere(
+  { sql }: Reader,
+  { space, limit }: Sought,
+  newest: readonly Found[],
+  written: number,
+): boolean {
+  const oldest = newest[limit - 1];
   if (oldest === undefined) return false;
-  const conversations = reader.sql.all<[number]>(LATER, space, oldest.time);
-  if (conversations.length > LATER_CONVERSATIONS_MAX) return true;
-  let looked = 0;
-  for (const [conversation] of conversations) {
-    let limit = ROWS_FIRST;
-    for (let seq = Number.MAX_SAFE_INTEGER, later = true; later; limit = Math.min(limit * 4, ROWS_MAX)) {
-      const rows = reader.sql.all<[number, string, number]>(TIMES, conversation, seq, limit);
-      for (const [row, time, at] of rows) {
-        later = time > oldest.time || (time === oldest.time && at > oldest.seq);
-        if (!later) break;
-        if (row < written) return true;
-      }
-      looked += rows.length;
-      if (looked > LATER_ENTRIES_MAX) return true;
-      if (rows.length < limit) break;
-      seq = rows.at(-1)?.[2] ?? 0;
-    }
-  }
-  return false;
+  const last = sql.get<[number]>(LAST_ROW)?.[0] ?? 0;
+  if (last - written > LATER_ENTRIES_MAX) return true;
+  return sql.get(LATER, space, oldest.time, written, oldest.seq) !== undefined;
 }
 
 function hitAt(reader: Reader, sought: Sought, row: number): Found | null {
@@ -177,7 +167,7 @@ function hitAt(reader: Reader, sought: Sought, row: number): Found | null {
   if (entry === undefined) return null;
   const inScope =
     sought.only === null
-      ? reader.sql.get(SEEN, entry[8], sought.space) !== undefined
+      ? reader.sql.get(SEEN, sought.space, entry[8]) !== undefined
       : entry[8] === sought.only;
   const { lookup } = reader;
   if (!inScope || hidesOwn(lookup, entry)) return null;
