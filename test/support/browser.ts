@@ -62,7 +62,9 @@ export async function openUi(options: Partial<HttpOptions> = {}): Promise<Ui> {
           cookie: { name: `holdfast_${port}`, secure: false },
           keptAccess: { known, keep },
           ui: UI_FOLDER,
-          onError: (error) => void problems.push(`server: ${String(error)}`),
+          log: (_level, message, fields) => {
+            if (message === "Unexpected error") problems.push(`server: ${JSON.stringify(fields)}`);
+          },
           ...options,
         }),
       at === undefined ? {} : { port: at },

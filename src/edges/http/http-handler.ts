@@ -26,11 +26,13 @@ import { HANDLERS } from "./handlers/handlers.ts";
 import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
 import { OPERATIONS, type OperationName } from "./routes/api.ts";
 import { type AnyRoute, type Operation, REPEATED_HEADER } from "./routes/route.ts";
+import { newLine, type OnError, REQUEST_ID_HEADER, RequestLog, type RequestLine } from "./server-log.ts";
+import { StoreProbe } from "./store-probe.ts";
 import { UiFiles } from "./pages/ui-files.ts";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 
 interface Routed {
-  Bindings: Identified;
+  Bindings: Identified & { readonly line: RequestLine };
 }
 
 /** Every verb over HTTP, as one function from request to response; whoever listens hands requests to it. */
@@ -52,6 +54,8 @@ export class HttpHandler {
   readonly #stamps = new KeptStamps();
   readonly #issueCounts = new IssueCounts();
   readonly #pages: UiFiles | null;
+  readonly #log: RequestLog;
+  readonly #probe: StoreProbe;
   readonly #replays: RunningReplays;
   #isDraining = false;
   /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. */
@@ -59,12 +63,15 @@ export class HttpHandler {
 
   constructor(options: HttpOptions) {
     this.#options = settleHttpOptions(options);
-    const { holdfast, clock, limits, agents, ui, onError } = this.#options;
+    const { holdfast, clock, limits, agents, ui, log } = this.#options;
+    this.#log = new RequestLog(log);
+    const onError: OnError = (error, about) => this.#log.unexpected(error, about);
     const nowMs = (): number => clock.nowMs();
     this.#rates = new RateLimit(limits, nowMs);
     this.#stored = new StoredTokens(holdfast, nowMs);
     this.#codes = new LaunchCodes(nowMs, this.#options.keptAccess);
     this.#audit = new AuditLog(holdfast);
+    this.#probe = new StoreProbe(holdfast);
     this.#kept = new KeptAnswers(holdfast, nowMs);
     this.#turns = new RunningTurns(agents, new CancelRequests(holdfast), onError);
     this.#streams = new EventStreams(limits);
@@ -88,23 +95,29 @@ export class HttpHandler {
 
   async #answer(request: Request): Promise<Response> {
     const sinceMs = performance.now();
-    const answer = await this.#guarded(request)
+    const line = newLine(request);
+    const answer = await this.#guarded(request, line)
       .then(withStrictHeaders)
-      .catch((error: unknown) => this.#failed(error));
-    const { method } = request;
-    this.#options.metrics?.answered({ method, status: answer.status, ms: performance.now() - sinceMs });
+      .catch((error: unknown) => this.#failed(error, line));
+    answer.headers.set(REQUEST_ID_HEADER, line.requestId);
+    const { status } = answer;
+    const ms = performance.now() - sinceMs;
+    this.#options.metrics?.answered({ method: line.method, status, ms });
+    this.#log.ended(line, status, ms);
     return answer;
   }
 
-  #failed(error: unknown): Response {
+  #failed(error: unknown, line: RequestLine): Response {
+    line.error = error;
     const { status, body, headers } = failureOf(error);
-    if (body.error.code === "unexpected") this.#options.onError(error);
     this.#options.metrics?.refused(body.error.code);
     return withStrictHeaders(Response.json(body, { status, headers }));
   }
 
-  async #guarded(request: Request): Promise<Response> {
+  async #guarded(request: Request, line: RequestLine): Promise<Response> {
     const { names, findGrant, cookie } = this.#options;
+    const probed = await this.#probe.answer(request, this.#isDraining);
+    if (probed !== null) return probed;
     checkSender(request, names);
     const url = new URL(request.url);
     // Whoever shows nothing that is known shares one measure with all others who do not.
@@ -118,8 +131,10 @@ export class HttpHandler {
     const places = { stored: this.#stored, codes: this.#codes, own: findGrant };
     const sources = { ...places, cookieName: cookie.name, limit };
     const who = await identify(request, sources);
+    line.token = who.grant.token;
+    line.space = who.grant.space;
     this.#rates.check(who.grant.token);
-    return this.#app.fetch(request, who);
+    return this.#app.fetch(request, { ...who, line });
   }
 
   /** Exchanges the code for a cookie, and leaves no trace of it in the address. */
@@ -139,8 +154,8 @@ export class HttpHandler {
 
   #routes(): Hono<Routed> {
     const app = new Hono<Routed>();
-    app.onError((error) => this.#failed(error));
-    app.notFound(() => this.#failed(new Refusal("wrong_path", "There is no such path")));
+    app.onError((error, c) => this.#failed(error, c.env.line));
+    app.notFound((c) => this.#failed(new Refusal("wrong_path", "There is no such path"), c.env.line));
     const paths = new Set<string>();
     for (const [name, route] of OPERATIONS) {
       const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
@@ -150,7 +165,9 @@ export class HttpHandler {
       );
     }
     for (const path of paths)
-      app.all(path, () => this.#failed(new Refusal("wrong_method", "This path has no such method")));
+      app.all(path, (c) =>
+        this.#failed(new Refusal("wrong_method", "This path has no such method"), c.env.line),
+      );
     return app;
   }
 
@@ -161,11 +178,14 @@ export class HttpHandler {
       request,
       who,
       params,
-    }: { readonly request: Request; readonly who: Identified; readonly params: object },
+    }: { readonly request: Request; readonly who: Routed["Bindings"]; readonly params: object },
   ): Promise<Response> {
-    const { grant } = who;
+    const { grant, line } = who;
     const texts = params as { readonly [name: string]: string };
-    const about = { operation: name, grant, request, conversation: texts["conversation"] ?? null };
+    line.route = name;
+    const { conversation } = texts;
+    if (conversation !== undefined) line.conversation = conversation.slice(0, 128);
+    const about = { operation: name, grant, request, conversation: conversation ?? null };
     const refused = this.#refusal(route, grant);
     if (refused !== null) {
       if (route.writes === true) await this.#record(about, refused.code);
@@ -245,6 +265,7 @@ export class HttpHandler {
       stamps: this.#stamps,
       issueCounts: this.#issueCounts,
       replays: this.#replays,
+      probe: this.#probe,
     };
     const settled = { version, readOnly, clock, cwd, skills, place, metrics, agentRecords };
     return { ...parts, ...settled, isDraining: () => this.#isDraining };

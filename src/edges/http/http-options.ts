@@ -10,6 +10,7 @@ import type { KnownNames } from "./guard/check-sender.ts";
 import type { RateLimits } from "./guard/rate-limit.ts";
 import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
+import type { ServerLog } from "./server-log.ts";
 import type { AgentSources } from "./turns/served-agent.ts";
 
 /** How much one who asks may take of the server. */
@@ -64,8 +65,8 @@ export interface HttpOptions {
   /** Counts requests and is told at `GET /metrics`; what it says of the store it is told as `telemetry` of `openHoldfast`. */
   readonly metrics?: Metrics | null;
   readonly clock?: Clock;
-  /** Told of what nobody expected; whoever asked is told no more than that it happened. */
-  readonly onError?: (error: unknown) => void;
+  /** Receives what the server logs: a line for each request, and for each error that its client is told no more of. */
+  readonly log?: ServerLog;
 }
 
 export type SettledHttpOptions = Required<Omit<HttpOptions, "limits">> & { readonly limits: HttpLimits };
@@ -99,7 +100,7 @@ function httpDefaults(): Omit<SettledHttpOptions, "holdfast" | "names" | "limits
     agentRecords: new Map(),
     keptAccess: null,
     clock: systemClock,
-    onError: () => undefined,
+    log: () => undefined,
   };
 }
 

@@ -7,6 +7,7 @@ export type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions"
 export type { AccessKeeper, KeptAccess } from "./access/launch-codes.ts";
 export { type StoredToken, StoredTokens } from "./access/stored-tokens.ts";
 export { listen, type Listening, type ListenOptions } from "./node/listen.ts";
+export type { LogFields, LogLevel, ServerLog } from "./server-log.ts";
 export type { ServedReplays } from "./replays/running-replays.ts";
 export { openApiDocument } from "./routes/open-api.ts";
 export type { Api, OperationName } from "./routes/api.ts";

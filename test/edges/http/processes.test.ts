@@ -78,7 +78,7 @@ test.each(["loop", "simulated"])(
     const edit = { conversation: "c", entry: first.prompt, content: "Three and three?" };
     {
       const dies = { open: (holdfast: Holdfast) => dying(open(holdfast)) };
-      await using dead = await serve({ store, agents: { agent: dies }, onError: () => undefined });
+      await using dead = await serve({ store, agents: { agent: dies }, log: () => undefined });
       const token = await dead.token("admin");
       await expect(dead.client(token).edit(edit, { key: "e1" })).rejects.toMatchObject({
         code: "unexpected",

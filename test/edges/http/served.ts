@@ -1,7 +1,14 @@
 import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { type Client, createClient } from "#edges/http/client/index";
-import { HttpHandler, type HttpOptions, knownNames, type Right, StoredTokens } from "#edges/http/index";
+import {
+  HttpHandler,
+  type HttpOptions,
+  knownNames,
+  type Right,
+  type ServerLog,
+  StoredTokens,
+} from "#edges/http/index";
 import { OPERATIONS } from "#edges/http/routes/api";
 import { openHoldfast } from "#open";
 
@@ -28,8 +35,10 @@ export async function serve(
   const holdfast = options.holdfast ?? (await openHoldfast({ store }));
   const errors: unknown[] = [];
   const names = knownNames({ port: PORT });
-  const onError = (error: unknown): void => void errors.push(error);
-  const handler = new HttpHandler({ names, onError, ...more, holdfast });
+  const log: ServerLog = (_level, message, fields) => {
+    if (message === "Unexpected error") errors.push(fields);
+  };
+  const handler = new HttpHandler({ names, log, ...more, holdfast });
   const tokens = new StoredTokens(holdfast);
   let made = 0;
   return {

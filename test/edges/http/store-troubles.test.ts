@@ -24,7 +24,7 @@ test("a file that another program writes to for too long is busy: a write is tol
   const asked = posted(token, { title: "Not now" }, { "idempotency-key": "t" });
   const refused = await served.ask("/api/conversations/c/title", asked);
   expect(refused.headers.get("retry-after")).toBe("1");
-  expect(await told(refused)).toEqual({ status: 503, code: "busy" });
+  expect(await told(refused)).toEqual({ status: 423, code: "busy" });
   const [view, list] = await Promise.all([
     client.getConversation({ conversation: "c" }),
     client.listConversations(),

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient } from "#edges/http/client/index";
+import { StoredTokens } from "#edges/http/index";
 import { user } from "#log/say";
 import { by, told } from "./asking.ts";
-import { serve, type Served, URL_HERE } from "./served.ts";
+import { handClock, serve, type Served, URL_HERE } from "./served.ts";
 
 let served: Served;
 let token = "";
@@ -135,4 +136,25 @@ test("there are as many streams as are allowed, and one that was left makes room
   const again = await open();
   expect(again.status).toBe(200);
   for (const one of [...opened.slice(1), again]) await one.body?.cancel();
+});
+
+test("an open stream ends when its token is removed, and when its cookie expires", async () => {
+  const clock = handClock();
+  await using other = await serve({ clock });
+  await other.holdfast.create({ id: "watched" });
+  const secret = await other.token("read");
+  const code = other.handler.launchCode({ token: "browser", space: "default", rights: "read" });
+  const launched = await other.ask(`/launch?code=${code}`);
+  const cookie = launched.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const path = "/api/conversations/watched/tail";
+  const [byToken, byCookie] = [
+    await other.ask(path, by(secret)),
+    await other.ask(path, { headers: { cookie } }),
+  ];
+  const tokensHere = new StoredTokens(other.holdfast);
+  await tokensHere.remove((await tokensHere.list()).at(-1)?.token ?? "");
+  clock.advance(1_001);
+  expect(await byToken.text()).toContain("event: entry");
+  clock.advance(86_400_001);
+  expect(await byCookie.text()).toContain("event: entry");
 });

@@ -133,7 +133,7 @@ test("a running turn is steered and cancelled; one that was stopped is gone on w
   const client = served.client(token);
   const turn = await client.send({ conversation: "c", content: "Work" });
   await expect(client.send({ conversation: "c", content: "More" })).rejects.toMatchObject({
-    status: 503,
+    status: 423,
     code: "busy",
   });
   const steered = await client.steer({ conversation: "c", content: "Faster", when: "run" }, { key: "s1" });

@@ -21,7 +21,7 @@ export const client: Client = createClient({ fetch: noticed, retries: 2 });
 /** The same for what nobody asks for again by hand: it asks until somebody answers, or it is stopped. */
 export const patientClient: Client = createClient({ fetch: noticed, retries: Number.POSITIVE_INFINITY });
 
-const PASSING: ReadonlySet<number> = new Set([401, 429, 502, 503, 504]);
+const PASSING: ReadonlySet<number> = new Set([401, 423, 429, 502, 503, 504]);
 
 /** Whether the same may well be answered later: nobody answered, or whoever did cannot for now, or does not know this browser. */
 export function isPassing(error: unknown): boolean {

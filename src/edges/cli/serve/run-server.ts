@@ -9,7 +9,8 @@ import {
   listen,
   type Listening,
 } from "#edges/http/index";
-import { type Call, remark } from "#edges/cli/command";
+import type { Call } from "#edges/cli/command";
+import { logLines } from "./server-log-lines.ts";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { packageVersion } from "#edges/cli/version";
 import { ownRecords } from "#edges/cli/resume/own-records";
@@ -68,11 +69,7 @@ async function start(
         limits: limitsOf(flags.count("rate")),
         findGrant: grantOf(run.secret, grant),
         keptAccess: run.keptAccess,
-        onError: (error) =>
-          void remark(
-            call,
-            `holdfast: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-          ),
+        log: logLines(call, flags.has("supervised") ? "error" : "info"),
       }),
     {
       ...(host === undefined ? {} : { host }),

@@ -4,7 +4,7 @@ export const serveCommand: Command = {
   name: "serve",
   summary: "Serves conversations over HTTP, to programs and browsers with a token",
   usage: [
-    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--rate N] [--read-only] [-- COMMAND [ARGUMENT...]]",
+    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--rate N] [--log-format text|json] [--log-level LEVEL] [--read-only] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Listens on this machine alone, on a free port, and prints a link that opens a browser once. A
 program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
@@ -37,7 +37,9 @@ Turns are run by the models and agents that are named; without one the server on
                      (NODE_OPTIONS='--import ./otel.mjs'); needs the package @opentelemetry/api
   --no-ui            no pages for a browser, the API alone
   --rate N           how many requests a second a token may make; 200 unless given, twice that at once
-  --read-only        nothing is written, whatever a token may do`,
+  --read-only        nothing is written, whatever a token may do
+  --log-format NAME  text or json: how the server logs to stderr, one line for each event (default: text)
+  --log-level LEVEL  debug, info, warn or error (default: info, which includes every request)`,
   examples: [
     "holdfast serve",
     "holdfast serve --model sim --cwd .",
@@ -62,6 +64,8 @@ Turns are run by the models and agents that are named; without one the server on
     otel: { type: "boolean" },
     "no-ui": { type: "boolean" },
     "read-only": { type: "boolean" },
+    "log-format": { type: "string" },
+    "log-level": { type: "string" },
     // Said by `holdfast ui` alone: the server is started again when it ends, and is handed what the one before knew.
     supervised: { type: "boolean" },
   },

@@ -4,7 +4,7 @@ import { readEvents } from "./read-events.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { readJson } from "#log/json/read-json";
 
-const PASSING = new Set([429, 502, 503, 504]);
+const PASSING = new Set([423, 429, 502, 503, 504]);
 
 /**
  * What a stream tells, without a gap and nothing twice: where a connection breaks, or the server stops, it is opened again behind

@@ -120,9 +120,8 @@ export class Transport {
   }
 }
 
-/** Only what may well work a moment later is tried again. */
+/** The server says when a request may work that did not: the conversation is locked, or the store does not answer. */
 function waitOf(response: Response): number | null {
-  if (response.status !== 503 && response.status !== 429) return null;
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.min(seconds * 1_000, RETRY_AFTER_MS_MAX) : null;
 }

@@ -20,7 +20,7 @@ export function eventText(event: string, data: string, id?: string): string {
 /** Who reads a stream. */
 export interface StreamReader {
   readonly token: string;
-  isValid(): Promise<boolean>;
+  readonly isValid: () => Promise<boolean>;
   /** Aborted when the connection is closed. */
   readonly gone: AbortSignal;
 }
@@ -30,7 +30,7 @@ interface OpenStream {
   /** Ends it with its last words. */
   stop(): void;
   /** Ends it at once, without a word. */
-  end(): void;
+  readonly end: () => void;
 }
 
 const LOOK_MS = 1_000;

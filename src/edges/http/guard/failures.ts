@@ -1,4 +1,11 @@
-import { ERROR_GROUPS, type ErrorCode, type ErrorDetails, type ErrorGroup, isLogError } from "#log/errors";
+import {
+  ERROR_GROUPS,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorGroup,
+  isLogError,
+  type LogError,
+} from "#log/errors";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 
 const NOTHING = "Nothing was changed.";
@@ -50,6 +57,8 @@ const OWN_STATUS: { readonly [code in ErrorCode]?: number } = {
   facet_missing: 501,
   disk_full: 507,
   read_only: 403,
+  busy: 423,
+  diverged: 409,
 };
 
 const LOG_STEPS: Readonly<Record<ErrorCode, readonly [string, string]>> = {
@@ -134,12 +143,31 @@ export function failureOf(error: unknown): Failure {
     const status = OWN_STATUS[code] ?? GROUP_STATUS[ERROR_GROUPS[code]];
     const [safe, step] = LOG_STEPS[code];
     const next = ("file" in error.details ? FILE_STEPS[code] : undefined) ?? step;
-    return made(code, error, { status, safe, next }, status === 503 ? { "retry-after": "1" } : {});
+    const headers = status === 503 || status === 423 ? { "retry-after": "1" } : {};
+    return made(code, shownError(error), { status, safe, next }, headers);
   }
   const safe = "Nothing acknowledged is lost.";
   const next = "Try again; whoever runs the server finds the reason in its output.";
   const words = { message: "Something unexpected went wrong", details: {} };
   return made("unexpected", words, { status: 500, safe, next }, {});
+}
+
+/** What only the operator needs to know, in the words of a client: the server's log has the rest. */
+const HIDDEN: { readonly [code in ErrorCode]?: string } = {
+  busy: "Another writer holds the conversation",
+  disk_full: "The store is full",
+  read_only: "The store accepts no writes",
+  store_gone: "The store does not answer",
+  store_failed: "The store does not answer",
+  unsupported_version: "A newer version of Holdfast wrote this",
+};
+const SHOWN_DETAILS: ReadonlySet<string> = new Set(["conversation", "entry", "seq", "turn", "retryAfterMs"]);
+
+function shownError({ code, message, details }: LogError): Pick<LogError, "message" | "details"> {
+  const hidden = "file" in details ? undefined : HIDDEN[code];
+  if (hidden === undefined) return { message, details };
+  const shown = Object.entries(details).filter(([name]) => SHOWN_DETAILS.has(name));
+  return { message: hidden, details: Object.fromEntries(shown) };
 }
 
 function made(

@@ -18,7 +18,7 @@ export interface Identified {
   /** By a cookie, which a browser sends whoever made it ask. */
   readonly byCookie: boolean;
   /** Whether the token still opens anything: it may be removed, or expire, while a stream is open. */
-  isValid(): Promise<boolean>;
+  readonly isValid: () => Promise<boolean>;
 }
 
 const SECRET_CHARS_MAX = 256;

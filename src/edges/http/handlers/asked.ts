@@ -12,6 +12,7 @@ import type { TreePages } from "#edges/http/figures/tree-pages";
 import type { RunningReplays } from "#edges/http/replays/running-replays";
 import type { Uploads } from "#edges/http/transfers/uploads";
 import type { EventStreams } from "#edges/http/events/event-stream";
+import type { StoreProbe } from "#edges/http/store-probe";
 import type { RunningTurns } from "#edges/http/turns/running-turns";
 import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
@@ -45,6 +46,7 @@ export interface ServerParts {
   readonly stamps: KeptStamps;
   readonly issueCounts: IssueCounts;
   readonly replays: RunningReplays;
+  readonly probe: StoreProbe;
   /** What is served, as it may be told. */
   readonly place: ServedPlace;
   /** What agents keep of their own sessions on this machine. */

@@ -7,8 +7,8 @@ import type { HandlersOf } from "./asked.ts";
 const AUDIT_PAGE = 100;
 
 export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
-  async health({ server, holdfast, grant }) {
-    await holdfast.space.list({ limit: 1 });
+  async health({ server, grant }) {
+    await server.probe.check();
     return {
       ok: true,
       version: server.version,

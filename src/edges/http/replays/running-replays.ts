@@ -1,3 +1,4 @@
+import type { OnError } from "#edges/http/server-log";
 import { type PreparedReplay, prepareReplay } from "#agent/replay/replay-models";
 import type {
   ReplayAgent,
@@ -52,12 +53,12 @@ const TOLD: ReadonlySet<ReplayEvent["type"]> = new Set([
 /** The replays that this process runs. */
 export class RunningReplays {
   readonly #source: ServedReplays | null;
-  readonly #onError: (error: unknown) => void;
+  readonly #onError: OnError;
   readonly #running = new Map<AbortController, Promise<void>>();
   /** Those that are begun under a key at the same moment are one. */
   readonly #beginning = new Map<string, Promise<Conversation>>();
 
-  constructor(source: ServedReplays | null, onError: (error: unknown) => void) {
+  constructor(source: ServedReplays | null, onError: OnError) {
     this.#source = source;
     this.#onError = onError;
   }
@@ -165,7 +166,7 @@ export class RunningReplays {
       await writer.written();
       await owner.append(endBody({ ...endOf(results, stop.signal), results }));
     } catch (error) {
-      this.#onError(error);
+      this.#onError(error, { conversation: log.id });
       const message = isLogError(error) ? error.message : "Something unexpected went wrong";
       await owner.append(endBody({ status: "failed", message, results: [] }));
     } finally {

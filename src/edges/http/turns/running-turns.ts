@@ -1,4 +1,5 @@
 import type { Conversation } from "#conversation/conversation";
+import type { OnError } from "#edges/http/server-log";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Host, HostEvent } from "#turn/host";
@@ -51,7 +52,7 @@ interface RunningTurn extends TurnPlace {
 /** The agents of a server, each once for every space, and the turns that they carry. */
 export class RunningTurns {
   readonly #sources: AgentSources;
-  readonly #onError: (error: unknown) => void;
+  readonly #onError: OnError;
   readonly #agents = new Map<string, Promise<ServedAgent>>();
   readonly #running = new Set<RunningTurn>();
   readonly #cancels: CancelRequests;
@@ -61,7 +62,7 @@ export class RunningTurns {
   /** Who hears what is said here before the log has it. */
   readonly listeners: LiveListeners = new LiveListeners();
 
-  constructor(sources: AgentSources, cancels: CancelRequests, onError: (error: unknown) => void) {
+  constructor(sources: AgentSources, cancels: CancelRequests, onError: OnError) {
     this.#sources = sources;
     this.#cancels = cancels;
     this.#onError = onError;
@@ -184,7 +185,8 @@ export class RunningTurns {
       ({ turn, prompt, repeated = null }) => begun.resolve({ turn, prompt, repeated }),
       (error: unknown) => {
         // What became of a turn that was begun is in the log; only that it could not be recorded is not.
-        if (running.turn !== null) this.#onError(error);
+        const { conversation, turn } = running;
+        if (turn !== null) this.#onError(error, { space: place.holdfast.spaceId, conversation, turn });
         begun.reject(error);
       },
     );
