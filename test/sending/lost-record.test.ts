@@ -237,3 +237,15 @@ describe("a session that was just forked from a cut record", () => {
     expect(await lastFidelity(rig, "side")).toBe(fidelity);
   });
 });
+
+test.each(["", "remember color=blue; "])(
+  "a record that lost a tool behind the last words is told of it (%s)",
+  async (before) => {
+    const rig = await aRig();
+    rig.script({ kind: "empty", phase: "after_tool" }, { kind: "truncate", phase: "resume" });
+    expect(await rig.send(`${before}email bob about rent`)).toMatchObject({ class: "completed" });
+    rig.restart();
+    expect(await rig.say("email bob about rent")).toBe("Already sent: email bob about rent");
+    expect(rig.world.outbox.doubles()).toEqual([]);
+  },
+);

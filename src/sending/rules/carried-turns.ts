@@ -138,7 +138,7 @@ export class CarriedReader {
       prompt: entry.id,
       node,
       asked: saidBy("user", entry.message),
-      answered: completed ? this.#answer() : null,
+      answered: completed && !this.#endsInTool() ? this.#answer() : null,
       kept: completed ? null : certain ? node : end?.held === entry.id ? entry.id : null,
       told: told !== null,
       quoted: told?.quoted ?? null,
@@ -146,6 +146,11 @@ export class CarriedReader {
       inherited: false,
       forgot: end?.held === null,
     };
+  }
+
+  /** Nothing was said behind its last call: no words show whether a record still has the call. */
+  #endsInTool(): boolean {
+    return this.#replies[0]?.content.at(-1)?.type === "toolCall";
   }
 
   #answer(): string {

@@ -25,7 +25,7 @@ export interface CarriedTurn {
   /** The last node of the turn. */
   readonly node: EntryId;
   readonly asked: Said;
-  /** All that was answered; null when it did not end well: then what the agent kept of it is its own affair. */
+  /** All that was answered; null when it did not end well, or in a tool: then what the agent kept of it is its own affair. */
   readonly answered: string | null;
   /** The last of its nodes that the session was taken to hold by itself, where it did not end well; null when none was. */
   readonly kept: EntryId | null;
