@@ -4,6 +4,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from "@ai-sdk/provider";
+import { refusedPrompt } from "#agent/models/sim/refused-prompt";
 
 /** One answer: what is streamed, in order. */
 interface ScriptedAnswer {
@@ -43,6 +44,8 @@ export class ScriptedModel implements LanguageModelV4 {
   }
 
   async doStream(options: LanguageModelV4CallOptions): Promise<LanguageModelV4StreamResult> {
+    const refused = refusedPrompt(options.prompt);
+    if (refused !== null) throw Object.assign(new Error(refused), { statusCode: 400 });
     const next = this.#script[this.asked.length] ?? { text: "done" };
     this.asked.push(structuredClone({ ...options, abortSignal: undefined }) as never);
     const answer = typeof next === "function" ? next(options) : next;

@@ -20,6 +20,8 @@ export class LoopHosts {
   readonly #agents = new WeakMap<Holdfast, Agent>();
   /** What happened, by name. */
   readonly counts: Map<string, number> = new Map();
+  /** What a service would have refused for good, in its words. */
+  readonly refusals: string[] = [];
   #moments: number = 0;
 
   /** How many of the prompts they carry. */
@@ -46,7 +48,11 @@ export class LoopHosts {
     if (known !== undefined) return known;
     const { world, life } = this.#rig;
     const agent = new Agent(holdfast, {
-      model: loopModel({ clock: world.clock, fault: () => this.#fault() }),
+      model: loopModel({
+        clock: world.clock,
+        fault: () => this.#fault(),
+        onRefused: (why) => this.refusals.push(why),
+      }),
       tools: [this.#email()],
       permission: ({ input }) => (draw(this.#seed, JSON.stringify(input), "asks") < 0.3 ? "ask" : "allow"),
       instructions: false,

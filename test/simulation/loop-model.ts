@@ -1,10 +1,13 @@
+import { createHash } from "node:crypto";
 import {
   APICallError,
   type LanguageModelV4,
   type LanguageModelV4CallOptions,
   type LanguageModelV4Message,
   type LanguageModelV4StreamPart,
+  type LanguageModelV4ToolCallPart,
 } from "@ai-sdk/provider";
+import { refusedPrompt } from "#agent/models/sim/refused-prompt";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import type { Clock } from "#conversation/clock";
 import { type Act, actsFor, commandsOf, type Line } from "#testing/agent/replies";
@@ -42,12 +45,14 @@ export interface LoopModelOptions {
   readonly clock: Clock;
   /** The fault that strikes here, if one does; asked once per answer. */
   readonly fault: () => ModelFault | null;
+  /** A request that every service would refuse for good. */
+  readonly onRefused: (why: string) => void;
 }
 
 const PIECE_MS = 40;
 
 /** A model of this simulation: it knows what it is sent and nothing else, and does what is ordered. */
-export function loopModel({ clock, fault }: LoopModelOptions): LanguageModelV4 {
+export function loopModel({ clock, fault, onRefused }: LoopModelOptions): LanguageModelV4 {
   return {
     specificationVersion: "v4",
     provider: "simulated",
@@ -55,6 +60,11 @@ export function loopModel({ clock, fault }: LoopModelOptions): LanguageModelV4 {
     supportedUrls: {},
     doGenerate: () => Promise.reject(new Error("only streams")),
     doStream: async (options) => {
+      const refused = refusedPrompt(options.prompt) ?? unsigned(options.prompt);
+      if (refused !== null) {
+        onRefused(refused);
+        throw failure(400, refused);
+      }
       const struck = fault();
       await clock.sleep(PIECE_MS, options.abortSignal ?? new AbortController().signal);
       const [status, message] = (struck === null ? undefined : STATUSES[struck]) ?? [];
@@ -114,6 +124,9 @@ function partsOf(prompt: readonly LanguageModelV4Message[]): readonly LanguageMo
   const calls = acts.flatMap((act) => (act.do === "email" ? [act] : []));
   return [
     { type: "stream-start", warnings: [] },
+    { type: "reasoning-start", id: "r" },
+    { type: "reasoning-delta", id: "r", delta: THOUGHT },
+    { type: "reasoning-end", id: "r", providerMetadata: signed(THOUGHT) },
     { type: "text-start", id: "t" },
     ...(words.match(/.{1,80}/gs) ?? []).map((delta) => ({ type: "text-delta", id: "t", delta }) as const),
     { type: "text-end", id: "t" },
@@ -124,11 +137,43 @@ function partsOf(prompt: readonly LanguageModelV4Message[]): readonly LanguageMo
           toolCallId: `call_${at}`,
           toolName: "send_email",
           input: JSON.stringify(input),
+          providerMetadata: signed(JSON.stringify(input)),
         }) as const,
     ),
     finish(calls.length > 0 ? "tool-calls" : "stop", 1 + words.length),
   ];
 }
+
+const THOUGHT = "I do what I am told.";
+
+/** A service signs what it has thought and called, and wants it back as it was. */
+function signed(text: string): { readonly simulated: { readonly signature: string } } {
+  return { simulated: { signature: createHash("sha256").update(text).digest("hex").slice(0, 16) } };
+}
+
+/** What of its own came back changed, or without its signature; calls of others have none. */
+function unsigned(prompt: readonly LanguageModelV4Message[]): string | null {
+  for (const { role, content } of prompt) {
+    if (role !== "assistant") continue;
+    for (const part of content) {
+      if (part.type !== "reasoning" && part.type !== "tool-call") continue;
+      const { text, own } = part.type === "reasoning" ? { text: part.text, own: true } : calledAs(part);
+      const { signature } = part.providerOptions?.["simulated"] ?? {};
+      if (own && signature !== signed(text).simulated.signature)
+        return `the signature of a ${part.type} is not right`;
+    }
+  }
+  return null;
+}
+
+function calledAs({ input, toolCallId }: LanguageModelV4ToolCallPart): {
+  readonly text: string;
+  readonly own: boolean;
+} {
+  return { text: typeof input === "string" ? input : JSON.stringify(input), own: OWN_CALL.test(toolCallId) };
+}
+
+const OWN_CALL = /^call_\d+(?:_\d+)*$/;
 
 /** What the newest words of a person order, or what the tools of the last answer came to. */
 function whatToDo(prompt: readonly LanguageModelV4Message[]): {

@@ -1,3 +1,4 @@
+import { assistant } from "#log/say";
 import type { HostEvent } from "#turn/host";
 import type { Upstream } from "#sending/upstream";
 import { draw } from "#testing/faults";
@@ -107,7 +108,7 @@ class StoryStage {
     const people = Array.from({ length: this.#options.people }, (_, at) =>
       this.#person(rig, loops, { name: `p${at}`, source: null }),
     );
-    for (const person of people) await rig.create(person.name);
+    for (const person of people) await this.#create(rig, person.name);
     rig.world.chances(...everything(probability, faults));
     for (let round = 0; people.some((person) => person.prompts < prompts); round++) {
       await this.#round(rig, people, round);
@@ -117,7 +118,7 @@ class StoryStage {
       if (draw(seed, round, "pause") < 0.2)
         await rig.world.timeline.pass(draw(seed, round, "long") * PAUSE_MS);
       for (const person of people) await person.check();
-      if (people.some((person) => person.violations.length > 0)) break;
+      if (loops.refusals.length > 0 || people.some((person) => person.violations.length > 0)) break;
     }
     rig.world.chances();
     modelFaults = 0;
@@ -128,8 +129,14 @@ class StoryStage {
     }
     await this.#options.look?.(rig);
     const doubles = rig.world.outbox.doubles().map((identity) => `sent twice: ${identity}`);
+    const refused = loops.refusals.map((why) => `a model refused a request for good: ${why}`);
     return {
-      violations: [...this.#watch.violations, ...people.flatMap((person) => person.violations), ...doubles],
+      violations: [
+        ...this.#watch.violations,
+        ...refused,
+        ...people.flatMap((person) => person.violations),
+        ...doubles,
+      ],
       struck: rig.world.faults.struck,
       kills: this.#kills,
       outcomes: outcomesOf(rig.events),
@@ -137,6 +144,13 @@ class StoryStage {
       turns: people.reduce((sum, person) => sum + person.sent, 0),
       forks: people.length - this.#options.people,
     };
+  }
+
+  /** Half of the conversations begin as most products do: with a greeting. */
+  async #create(rig: Rig, name: string): Promise<void> {
+    await rig.create(name);
+    if (draw(this.#options.seed, name, "greeting") < 0.5)
+      await (await rig.holdfast.conversation(name)).append(assistant("Welcome!"));
   }
 
   #person(

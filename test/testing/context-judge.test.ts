@@ -31,6 +31,15 @@ test("whole conversations pass, also with prompts in a row and parallel calls in
   expect(judgeContext([])).toEqual([]);
 });
 
+test("an answer of thinking alone is left out, as it is of requests", () => {
+  const thinking: ContextMessage = {
+    role: "assistant",
+    content: [{ type: "thinking", thinking: "hm" }],
+    entryId: null,
+  };
+  expect(judgeContext([said("user", "x"), thinking, said("user", "y")])).toEqual([]);
+});
+
 test.each<[string, readonly ContextMessage[], "both" | "Anthropic"]>([
   ["a call without a result", [said("user", "x"), said("assistant", "", "a"), said("user", "y")], "both"],
   ["a call without a result at the end", [said("user", "x"), said("assistant", "", "a")], "both"],

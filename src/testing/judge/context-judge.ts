@@ -99,10 +99,18 @@ function same(some: readonly string[], others: readonly string[]): boolean {
   return some.toSorted().join("\n") === others.toSorted().join("\n");
 }
 
+/** An answer of thinking alone, which broke off before its first word, is left out of what other models are sent. */
+function isSent({ role, content }: ContextMessage): boolean {
+  return (
+    role !== "assistant" || !content.every(({ type }) => type === "thinking" || type === "redactedThinking")
+  );
+}
+
 /** What Anthropic or OpenAI would refuse of a context, in words; empty when both would take it. */
 export function judgeContext(messages: readonly ContextMessage[]): readonly string[] {
+  const sent = messages.filter(isSent);
   return [
-    ...brokenForAnthropic(toAnthropic(messages)).map((what) => `Anthropic: ${what}`),
-    ...brokenForOpenAi(toOpenAi(messages)).map((what) => `OpenAI: ${what}`),
+    ...brokenForAnthropic(toAnthropic(sent)).map((what) => `Anthropic: ${what}`),
+    ...brokenForOpenAi(toOpenAi(sent)).map((what) => `OpenAI: ${what}`),
   ];
 }

@@ -8,6 +8,7 @@ import type {
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
+import { refusedPrompt } from "./refused-prompt.ts";
 import { type SimAct, type SimHeard, simActs } from "./sim-orders.ts";
 import { piecesOf } from "./sim-words.ts";
 
@@ -25,7 +26,11 @@ export function simModel(id: string): LanguageModelV4 {
     provider: "sim",
     modelId: id.replace(/^sim\//, ""),
     supportedUrls: {},
-    doStream: (options) => Promise.resolve({ stream: streamOf(options, isCautious) }),
+    doStream: async (options) => {
+      const refused = refusedPrompt(options.prompt);
+      if (refused !== null) throw Object.assign(new Error(refused), { statusCode: 400 });
+      return { stream: streamOf(options, isCautious) };
+    },
     doGenerate: (options) => Promise.resolve(wholeOf(options, isCautious)),
   };
 }
