@@ -82,7 +82,14 @@ export class Sender {
     const live = this.#live.get(conversation, upstream);
     const facts = await work.facts.now();
     const limits = await readCarryLimits(parts, facts, upstream.agent);
-    const choice = await chooseRestarting(parts, { upstream, facts, live, fresh: null, ...limits });
+    const choice = await chooseRestarting(parts, {
+      upstream,
+      facts,
+      live,
+      fresh: null,
+      inTurn: false,
+      ...limits,
+    });
     const { id, session, reason, silent, held } = choice;
     const { fidelity, told } = await readLacking(parts, choice, { ...limits, firstUse: false });
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);

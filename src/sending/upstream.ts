@@ -140,9 +140,18 @@ export class UpstreamFailure extends Error {
   /** The error as it came, for an edge that passes it on. */
   readonly wire: WireMessage | null;
 
-  constructor(ending: Ending, process: string | null = null, wire: WireMessage | null = null) {
+  /** Another client has the session open; it may let go of it. */
+  readonly inUse: boolean;
+
+  constructor(
+    ending: Ending,
+    process: string | null = null,
+    wire: WireMessage | null = null,
+    inUse: boolean = false,
+  ) {
     super(ending.message);
     this.wire = wire;
+    this.inUse = inUse;
     this.name = "UpstreamFailure";
     this.ending = ending;
     this.process = process;

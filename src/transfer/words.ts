@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   expired: "% had expired",
   lost: "the agent had lost %",
   crashed: "the agent's process had died",
+  in_use: "% is open in another program",
   too_long: "the history had become too long for %",
   poisoned: "something in % made every request fail",
   failed: "% failed twice in a row",

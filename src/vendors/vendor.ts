@@ -101,6 +101,8 @@ export interface Dialect {
   readonly reloadAfterMs: number;
   /** It answers a load in the middle of the history it tells, and does not say when that is over. */
   readonly replaysLate: boolean;
+  /** One client may have a session open at a time, and others are refused with this reason. Null: no such limit. */
+  readonly inUseReason: string | null;
   /** Variables by which it finds that it runs inside another one, and then does less. */
   readonly nestingVariables: readonly string[];
 }
@@ -123,6 +125,7 @@ export const PLAIN_DIALECT: Dialect = {
   reviewCalls: null,
   reloadAfterMs: 0,
   replaysLate: false,
+  inUseReason: null,
   nestingVariables: [],
 };
 

@@ -76,6 +76,8 @@ export interface HostedAgent {
   replayedHistory(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]>;
   /** Deletes a session of the agent's, where that can be done. */
   forget(id: string): Promise<void>;
+  /** Another client sends a prompt in this conversation and needs the session, where the agent allows one client at a time. */
+  yieldSession(conversation: string): Promise<void>;
   /** A turn has ended in this session: what its record holds now is known. */
   turnEnded(id: string): Promise<void>;
   /** A host that reads slowly makes the agent wait. */

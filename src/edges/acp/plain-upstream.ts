@@ -110,6 +110,10 @@ export class PlainUpstream implements BridgeUpstream {
     // What it keeps of a session is its own affair.
   }
 
+  async yieldSession(): Promise<void> {
+    // Nothing is known of other clients of it.
+  }
+
   async turnEnded(): Promise<void> {
     // Its record, if it has one, is read by `history`.
   }

@@ -13,6 +13,8 @@ import type { Live, SessionParts } from "#sending/turn-parts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
 
 export const LINKS_TRIED_MAX = 16;
+const IN_USE_MS = 5_000; // another window lets go within a moment; another program may have it open for hours
+const IN_USE_LOOK_MS = 100;
 const FORKED_TEXTS = 2; // a fork holds what its source held, which may begin anywhere: only its end can be compared
 
 /** What may differ from one attempt of a turn to the next. */
@@ -28,6 +30,8 @@ export interface ChooseInput {
   readonly whole: boolean;
   /** Nodes whose content no session may be given. */
   readonly poisoned: ReadonlySet<EntryId>;
+  /** No turn asks, so no other client of the conversation is told by the log that its session is needed. */
+  readonly inTurn?: false;
 }
 
 export interface Choice {
@@ -202,19 +206,26 @@ async function resumeLink(
   asking: ChooseInput,
   trying: PlacedLink,
 ): Promise<Omit<Choice, "reason"> | string> {
-  let session: UpstreamSession;
-  try {
-    // A session that does not answer is given up, not the process: others may be at work in it.
-    session = await boundedSession(
-      { ...boundsOf(parts), late: "lost" },
-      asking.upstream.resume(trying.record.upstream, parts.branch.settings),
-    );
-  } catch (error) {
-    if (error instanceof UpstreamFailure && sessionIsGone(error.ending.class, asking.restarted))
-      return error.ending.class;
-    throw error;
+  // A session that does not answer is given up, not the process: others may be at work in it.
+  const bounds = { ...boundsOf(parts), late: "lost" } as const;
+  for (let waitedMs = 0; ; waitedMs += IN_USE_LOOK_MS) {
+    try {
+      const resumed = asking.upstream.resume(trying.record.upstream, parts.branch.settings);
+      return await compareSession(parts, asking, {
+        ...trying,
+        session: await boundedSession(bounds, resumed),
+      });
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      // Without a turn there is time: the next prompt asks for it.
+      if (error.inUse && asking.inTurn === false) throw error;
+      const waits = error.inUse && waitedMs < IN_USE_MS && !bounds.cancelled.aborted;
+      if (waits) await bounds.clock.sleep(IN_USE_LOOK_MS, bounds.cancelled);
+      else if (error.inUse) return "in_use";
+      else if (sessionIsGone(error.ending.class, asking.restarted)) return error.ending.class;
+      else throw error;
+    }
   }
-  return compareSession(parts, asking, { ...trying, session });
 }
 
 /** A session that was made of the agent's record, by a resume or a fork: what it holds is what it shows. */

@@ -27,6 +27,7 @@ export const CODEX: Vendor = {
     // Towards hosts that know no compactions, one is shown as a call with this title.
     compactionTools: ["Compact conversation"],
     reviewCalls: /^guardian_assessment:/,
+    inUseReason: "thread_active_writer",
   },
   adapters: [
     {

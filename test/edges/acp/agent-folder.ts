@@ -103,6 +103,11 @@ export class AgentFolder {
     if (transcript !== null) rmSync(transcript, { force: true });
   }
 
+  /** Another program has the session open. */
+  holdBy(id: string, pid: number): void {
+    writeFileSync(`${this.#pathOf(id)}.owner`, String(pid));
+  }
+
   /** Keeps only the first messages, in both places. */
   cut(id: string, keep: number): void {
     const session = this.session(id);

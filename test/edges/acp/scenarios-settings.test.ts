@@ -92,6 +92,8 @@ test.each([
     await host.prompt(id, "say first");
     await host.call(chosen.method, { sessionId: id, ...chosen.params });
     expect(modelsTold((await host.load(id)).result)).toEqual(told);
+    // Codex lets one client have a session.
+    await host.hangUp();
     const other = await bridge.another();
     expect(modelsTold((await other.load(id)).result)).toEqual(told);
     const forked = await other.call("session/fork", { sessionId: id, cwd: dir, mcpServers: [] });

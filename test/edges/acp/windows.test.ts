@@ -1,4 +1,5 @@
 /** Two windows on one conversation: each shows what the other does, once, and says so when it has to wait. */
+import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { failureOf, holdfastEvents, openBridge } from "./bridge.ts";
 import type { AcpHost } from "./host.ts";
@@ -85,23 +86,29 @@ test.each(LIKES)(
     const other = await bridge.another();
     expect((await other.load(id)).error).toBeNull();
     const from = other.messages.length;
+    // Codex lets one client have a session, so this window has none before its first prompt.
+    const hasSession = like === "claude";
     await host.call("session/set_mode", { sessionId: id, modeId: "plan" });
-    await other.update(
-      isUpdate("current_mode_update", (update) => update["currentModeId"] === "plan"),
-      from,
-    );
+    if (hasSession)
+      await other.update(
+        isUpdate("current_mode_update", (update) => update["currentModeId"] === "plan"),
+        from,
+      );
     await host.call("session/set_config_option", { sessionId: id, configId: "model", value: "large" });
     const written = new Set((await bridge.log(id)).map((entry) => entry["id"]));
-    await other.update(
-      isUpdate("config_option_update", (update) => currentValue(update, "model") === "large"),
-      from,
-    );
+    const told = (): Promise<Fields> =>
+      other.update(
+        isUpdate("config_option_update", (update) => currentValue(update, "model") === "large"),
+        from,
+      );
+    if (hasSession) await told();
     const { text } = await other.prompt(id, "config");
+    await told();
     expect(JSON.parse(text)).toMatchObject({ mode: "plan", model: "large" });
     // To follow writes nothing: what the one chose stands in the log once.
     const since = (await bridge.log(id)).filter((entry) => !written.has(entry["id"]));
     const settings = since.filter((entry) => /^(?:config|model)_change$/.test(textOf(entry["type"])));
-    expect(settings).toEqual([]);
+    if (hasSession) expect(settings).toEqual([]);
   },
 );
 
@@ -138,7 +145,8 @@ test("a window that has to wait says who is at work, since when, and what can be
   await host.update(says("agent_message_chunk", "half a word"));
   const other = await bridge.another();
   const from = other.messages.length;
-  await other.load(id);
+  const server = { name: "files", command: "mcp-files", args: [], env: [] };
+  expect((await other.load(id, { mcpServers: [server] })).error).toBeNull();
   const { error } = await other.prompt(id, "say me too");
   const failure = failureOf(error);
   expect(failure["code"]).toBe("busy");
@@ -149,4 +157,53 @@ test("a window that has to wait says who is at work, since when, and what can be
   await host.answerTo(asked);
   expect((await other.prompt(id, "say now")).text).toBe("now");
   expect(saidBy(other, id, from, "user_message_chunk").filter((text) => text === "say me too")).toEqual([]);
+});
+
+test.each(LIKES)("%s stays in one session when two windows ask it in turn", async (like) => {
+  await using bridge = await openBridge({ like });
+  const { host } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  const other = await bridge.another();
+  expect((await other.load(id)).error).toBeNull();
+  expect((await other.prompt(id, "what is color?")).text).toBe("color is blue");
+  await other.prompt(id, "remember shape=round");
+  expect((await host.prompt(id, "what is shape?")).text).toContain("shape is round");
+  await host.prompt(id, "remember size=big");
+  expect((await other.prompt(id, "what is size?")).text).toContain("size is big");
+  expect((await bridge.chain(id)).map(({ reason }) => reason)).toEqual(["first"]);
+});
+
+test("a session that another program has open is left to it: a new one is told what was said", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host, agent } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  const [session = ""] = agent.ids();
+  const holder = spawn("sleep", ["600"]);
+  try {
+    await host.hangUp();
+    agent.holdBy(session, holder.pid ?? 0);
+    const other = await bridge.another();
+    expect((await other.load(id)).error).toBeNull();
+    expect((await other.prompt(id, "what is color?")).text).toBe("color is blue");
+  } finally {
+    holder.kill("SIGKILL");
+  }
+  expect((await bridge.chain(id)).map(({ reason }) => reason)).toEqual(["first", "in_use"]);
+});
+
+test.each(LIKES)("two windows that open a session only %s has both get it", async (like) => {
+  await using bridge = await openBridge({ like });
+  const { host } = bridge;
+  await host.prompt(await host.newSession(), "remember color=blue");
+  const [session = ""] = bridge.agent.ids();
+  await host.hangUp();
+  const windows = [await bridge.another("--store", `sqlite:${bridge.dir}/two.db`)];
+  windows.push(await bridge.another("--store", `sqlite:${bridge.dir}/two.db`));
+  const id = `${like}:${session}`;
+  const loaded = await Promise.all(windows.map((window) => window.load(id)));
+  expect(loaded.map(({ error }) => error)).toEqual([null, null]);
+  for (const window of windows)
+    expect(saidBy(window, id, 0, "user_message_chunk")).toEqual(["remember color=blue"]);
 });

@@ -211,6 +211,12 @@ export class AcpUpstream implements BridgeUpstream {
     return this.#running.connection === null ? null : this.#registry.of(conversation);
   }
 
+  /** A process keeps the sessions that it has closed open for a while: only its end frees them. What works in it goes on. */
+  async yieldSession(conversation: string): Promise<void> {
+    if (this.#dialect.inUseReason === null || this.sessionOf(conversation) === null) return;
+    if (![...this.#registry.all].some(({ atWork }) => atWork)) await this.#running.end(null);
+  }
+
   turnEnded(id: string): Promise<void> {
     return this.#records.turnEnded(id);
   }

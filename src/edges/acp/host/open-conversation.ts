@@ -147,6 +147,7 @@ export class OpenConversation implements ViewedConversation {
     try {
       return await connecting;
     } catch (error) {
+      this.#optionsOwed = true;
       if (isFirst) this.view.release();
       throw error;
     }

@@ -161,6 +161,10 @@ export class LoopAgent implements HostedAgent {
     // The log is all there is.
   }
 
+  async yieldSession(): Promise<void> {
+    // The log is all there is.
+  }
+
   async turnEnded(): Promise<void> {
     // The log is all there is.
   }

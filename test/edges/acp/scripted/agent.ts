@@ -111,6 +111,7 @@ export class ScriptedAgent {
 
   #hold(file: SessionFile, params: Fields): Session {
     const session = new Session(this.#inputs, file, params);
+    this.#inputs.files.own(file.id);
     this.#live.set(file.id, session);
     return session;
   }
@@ -134,6 +135,11 @@ export class ScriptedAgent {
     const { resume } = readControl(folder);
     if (resume === "hangs") await forever();
     const stored = resume === "unknown" ? null : files.find(id);
+    if (stored !== null && flavour.soleClient && files.ownerOf(id) !== null)
+      throw new Refusal(-32600, "Invalid request: This session is in use by another client", {
+        reason: "thread_active_writer",
+        threadId: id,
+      });
     const born = stored !== null && (!flavour.bornOnPrompt || stored.messages.length > 0);
     if (!born) throw flavour.unknown(method, id, textOf(params["cwd"]));
     return this.#hold(resume === "short" ? shortened(stored) : stored, params);

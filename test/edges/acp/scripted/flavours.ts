@@ -19,6 +19,8 @@ export interface Flavour {
   readonly bornOnPrompt: boolean;
   /** A second prompt waits its turn; else it is refused. */
   readonly queues: boolean;
+  /** A session that one process has opened cannot be opened by another as long as that lives. */
+  readonly soleClient: boolean;
   /** Says what it says of a session it does not know. */
   unknown(method: string, id: string, cwd: string): Refusal;
 }
@@ -52,6 +54,7 @@ export const FLAVOURS: { readonly [L in Like]: Flavour } = {
     options: true,
     bornOnPrompt: true,
     queues: true,
+    soleClient: false,
     unknown: (method, id, cwd) => {
       if (method === "session/fork")
         return internal(`Session ${id} not found in project directory for ${cwd}`);
@@ -71,6 +74,7 @@ export const FLAVOURS: { readonly [L in Like]: Flavour } = {
     options: true,
     bornOnPrompt: false,
     queues: false,
+    soleClient: true,
     unknown: (method, id) =>
       method === "session/prompt" ? notFound(id) : internal(`no rollout found for thread id ${id}`),
   },
@@ -83,6 +87,7 @@ export const FLAVOURS: { readonly [L in Like]: Flavour } = {
     options: true,
     bornOnPrompt: false,
     queues: false,
+    soleClient: false,
     unknown: (method, id) =>
       method === "session/prompt"
         ? new Refusal(-32602, "Invalid params", { sessionId: id })
@@ -97,6 +102,7 @@ export const FLAVOURS: { readonly [L in Like]: Flavour } = {
     options: false,
     bornOnPrompt: false,
     queues: false,
+    soleClient: false,
     unknown: (method, id) =>
       method === "session/prompt"
         ? new Refusal(-32602, `Session not found: ${id}`)
@@ -111,6 +117,7 @@ export const FLAVOURS: { readonly [L in Like]: Flavour } = {
     options: false,
     bornOnPrompt: false,
     queues: false,
+    soleClient: false,
     unknown: (_method, id) => notFound(id),
   },
 };

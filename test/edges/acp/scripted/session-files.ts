@@ -57,6 +57,17 @@ export class SessionFiles {
     this.#native?.write(session);
   }
 
+  /** The process that has the session open, as long as it lives: closing the session does not free it. */
+  ownerOf(id: string): number | null {
+    const path = `${this.#path(id)}.owner`;
+    const pid = existsSync(path) ? Number(readFileSync(path, "utf8")) : process.pid;
+    return pid !== process.pid && existsSync(`/proc/${pid}`) ? pid : null;
+  }
+
+  own(id: string): void {
+    writeFileSync(`${this.#path(id)}.owner`, String(process.pid));
+  }
+
   find(id: string): SessionFile | null {
     const path = this.#path(id);
     if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8")) as SessionFile;

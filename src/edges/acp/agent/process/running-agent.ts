@@ -1,3 +1,4 @@
+import { fieldsOf } from "#log/json/json-fields";
 import { UpstreamFailure } from "#sending/upstream";
 import { classifyEnd } from "#turn/rules/classify";
 import type { Ending } from "#turn/rules/ending";
@@ -155,7 +156,10 @@ export class RunningAgent {
       throw error instanceof ConnectionEnded ? this.gone(connection, error) : error;
     });
     if (answer.error === null) return answer;
-    throw new UpstreamFailure(this.#ending(answer.error, false), connection.process.identity, answer.message);
+    const { inUseReason } = this.#spec.vendor.dialect;
+    const inUse = inUseReason !== null && fieldsOf(answer.error.data)["reason"] === inUseReason;
+    const ending = this.#ending(answer.error, false);
+    throw new UpstreamFailure(ending, connection.process.identity, answer.message, inUse);
   }
 
   gone(connection: Connection, { message }: ConnectionEnded): UpstreamFailure {

@@ -27,6 +27,8 @@ export class OtherTurns {
   readonly #turns: ShownTurns;
   #following: AbortController | null = null;
   #closed: boolean = false;
+  /** The last turn of this host. */
+  #turn: string | null = null;
   /** The last entry that was looked at. */
   #seq: number = 0;
   /** Settles when a prompt of this host that is on its way is accepted or refused: until then nobody knows whose it is. */
@@ -69,6 +71,7 @@ export class OtherTurns {
 
   /** It is in the log as this turn; what others did before it is still shown. */
   promptAccepted(turn: string): void {
+    this.#turn = turn;
     this.#stop();
     this.#settle();
     void this.#showUntil(turn).catch(() => undefined);
@@ -81,12 +84,13 @@ export class OtherTurns {
     const { space } = this.#parts.holdfast;
     const { headSeq: seq } = await space.head(this.#id);
     if (this.#following !== null || this.#closed) return;
-    const types = ["config_change", "reset"] as const;
+    const types = ["config_change", "reset", "turn_start"] as const;
     const looked = { conversation: this.#id, after: this.#seq, limit: GAP_ENTRIES_MAX, types };
     this.showAfter(seq);
     // Written while nobody looked: by this host's own turn, or by another right behind it.
     const unseen = (await space.read(looked)).map((entry) => decodeEntry(entry));
     if (unseen.some(({ type }) => type === "config_change")) this.#onSettings();
+    for (const entry of unseen) this.#yield(entry);
     // A turn that clears the context says so itself.
     const reset = unseen.findLast((entry) => entry.type === "reset" && entry.reason !== "cleared");
     if (reset !== undefined) this.#tellReset(reset);
@@ -102,6 +106,7 @@ export class OtherTurns {
     for await (const entry of conversation.tail({ after: this.#seq, signal })) {
       await this.#sending?.promise;
       if (signal.aborted) return;
+      this.#yield(entry);
       await this.#show(entry);
     }
   }
@@ -117,6 +122,12 @@ export class OtherTurns {
     for (const entry of entries.slice(0, Math.max(own, 0))) await this.#show(entry);
     // What was said last is the prompt of this host.
     this.#turns.forget();
+  }
+
+  /** A turn of another client may need the session; the next prompt here resumes it. */
+  #yield(entry: Entry): void {
+    if (entry.type !== "turn_start" || entry.turn === this.#turn) return;
+    for (const upstream of this.#parts.upstreams) void upstream.yieldSession(this.#id).catch(() => undefined);
   }
 
   #tellReset(entry: Entry): void {

@@ -1,7 +1,7 @@
 import { adoptedEntries } from "#sending/record/adopt";
 import type { NativeMessage } from "#sending/upstream";
 import { Holdfast } from "#conversation/holdfast";
-import { LogError } from "#log/errors";
+import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { HostedAgent } from "#edges/acp/bridge-upstream";
@@ -38,12 +38,14 @@ export async function adoptNative(bridge: BridgeContext, id: string, cwd: string
   const { agent } = ref.upstream;
   const title = native?.title ?? null;
   // In one piece: a conversation that has the words but not the session would be told them again.
-  await bridge.holdfast.create({
-    id,
-    cwd: native?.cwd ?? cwd,
-    ...(title === null ? {} : { title }),
-    entries: adoptedEntries({ agent, session: ref.session, messages }, () => bridge.holdfast.newId()),
-  });
+  const entries = adoptedEntries({ agent, session: ref.session, messages }, () => bridge.holdfast.newId());
+  const titled = title === null ? {} : { title };
+  await bridge.holdfast
+    .create({ id, cwd: native?.cwd ?? cwd, ...titled, entries })
+    .catch((error: unknown) => {
+      // Another window opened it in the meantime.
+      if (!isLogError(error, "conversation_exists")) throw error;
+    });
 }
 
 async function isOurs(bridge: BridgeContext, id: string): Promise<boolean> {

@@ -206,8 +206,13 @@ async function openConversation(
   if (!known && history === undefined && nativeRef(bridge, id) !== null)
     await adoptNative(bridge, id, cwdGiven(request));
   const conversation = await bridge.conversations.open(id);
-  await keepParams(conversation, request);
-  await moveTo(conversation, request);
+  try {
+    await keepParams(conversation, request);
+    await moveTo(conversation, request);
+  } catch (error) {
+    // Another host works in it just now: what was given holds here, and is written with the next change.
+    if (!isLogError(error, "busy")) throw error;
+  }
   return { conversation, meta: known && history !== undefined ? { historyIgnored: true } : made };
 }
 
