@@ -3,7 +3,7 @@ export type { ConversationReader } from "./conversation/conversation-reader.ts";
 export { Holdfast, type CreateOptions } from "./conversation/holdfast.ts";
 export type { EffectsPage } from "./conversation/ledger/read-effects.ts";
 export type { IssuesPage, IssuesRequest } from "./conversation/ledger/read-issues.ts";
-export type { EntryCounts } from "./log/entry-counts.ts";
+export type { BegunRun, BegunTurn, EntryCounts } from "./log/entry-counts.ts";
 export type { BlobPlace } from "./transfer/messages/images.ts";
 export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history-pages.ts";
 export type {
