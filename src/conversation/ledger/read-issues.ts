@@ -8,8 +8,12 @@ import { readContextIssues } from "#conversation/reading";
 
 /** Turns and runs without an end are in the head, as long as it can name them; then what the context lacks. */
 export async function readIssues(space: SpaceStore, conversation: ConversationId): Promise<readonly Issue[]> {
-  const counts = (await space.head(conversation)).summary?.counts ?? null;
+  const { summary, origin } = await space.head(conversation);
+  const counts = summary?.counts ?? null;
   const open = counts === null || counts.more ? await findOpen(space, conversation) : openIssues(counts);
+  // A context lacks calls, results, or where a compaction begins: without any of these it need not be read.
+  if (counts !== null && counts.callsFrom === null && origin === null)
+    if ((await space.read({ conversation, limit: 1, types: ["compaction"] })).length === 0) return open;
   return [...open, ...(await readContextIssues(space, conversation))];
 }
 
