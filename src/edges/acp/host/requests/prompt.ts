@@ -146,7 +146,9 @@ async function send(
 /** A conversation without a title is called by its first words. */
 async function nameByPrompt(conversation: OpenConversation, { content }: HostPrompt): Promise<void> {
   if (conversation.title.title !== null || typeof content === "string") return;
-  const title = promptTitle(content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" "));
+  const title = promptTitle(
+    content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" "),
+  );
   if (title !== null) await conversation.setTitle(title);
 }
 
