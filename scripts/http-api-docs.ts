@@ -8,9 +8,11 @@ import { openApiDocument } from "../src/edges/http/routes/open-api.ts";
 
 interface JsonSchema {
   readonly $ref?: string;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
+  readonly const?: string;
   readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
   readonly items?: JsonSchema;
   readonly properties?: { readonly [name: string]: JsonSchema };
   readonly required?: readonly string[];
@@ -33,7 +35,7 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
-  readonly "x-right": string;
+  readonly "x-right"?: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly content: { readonly [type: string]: { readonly schema: JsonSchema } } };
   readonly responses: {
@@ -84,7 +86,7 @@ function operationPart({
   readonly method: string;
   readonly operation: Operation;
 }): string {
-  const { operationId, summary, parameters, requestBody, responses } = operation;
+  const { operationId, summary, "x-right": right, parameters, requestBody, responses } = operation;
   const [status, answer] = Object.entries(responses)[0] ?? ["200", undefined];
   const asked = parameters
     .filter((one) => one.in !== "header")
@@ -96,7 +98,7 @@ function operationPart({
     body === undefined ? [] : [`- body: \`${type}\``, ...members(body.schema).map((one) => `  ${one}`)];
   return [
     `### ${operationId}`,
-    `\`${method.toUpperCase()} ${path}\` · right \`${operation["x-right"]}\` · ${status}`,
+    `\`${method.toUpperCase()} ${path}\` · ${right === undefined ? "no token" : `right \`${right}\``} · ${status}`,
     `${summary}.`,
     ...(asked.length + sent.length === 0 ? [] : [[...asked, ...sent].join("\n")]),
     answerText(answer?.content ?? {}),
@@ -107,18 +109,25 @@ function answerText(content: Operation["responses"][string]["content"]): string 
   const [type, given] = Object.entries(content)[0] ?? ["", undefined];
   if (type === "text/event-stream")
     return `Answers a stream of events, each ${kind(given?.["x-event"]?.items ?? {})}.`;
-  if (given?.schema === undefined) return "Answers bytes.";
+  if (type !== "application/json" || given?.schema === undefined)
+    return `Answers ${Object.keys(content)
+      .map((one) => `\`${one}\``)
+      .join(", ")}.`;
   if (given.schema.$ref !== undefined) return `Answers ${kind(given.schema)}.`;
   const rows = members(given.schema).filter((one) => !one.includes("`schemaVersion`"));
   return `Answers:\n\n${rows.length === 0 ? "- an object" : rows.join("\n")}`;
 }
 
-function members({ properties = {}, required = [], type }: JsonSchema): readonly string[] {
-  const rows = Object.entries(properties).map(([name, schema]) =>
-    line(name, schema, { where: null, isOptional: !required.includes(name) }),
+function members(schema: JsonSchema): readonly string[] {
+  const { properties = {}, required = [], type, anyOf, oneOf } = schema;
+  const choices = oneOf ?? (schema.properties === undefined ? anyOf : undefined);
+  if (choices !== undefined) return choices.map((one) => `- ${kind(one)}`);
+  if (schema.enum !== undefined) return schema.enum.map((value) => `- \`${value}\``);
+  const rows = Object.entries(properties).map(([name, property]) =>
+    line(name, property, { where: null, isOptional: !required.includes(name) }),
   );
   return rows.length === 0
-    ? [type === "object" || type === undefined ? "- nothing that is promised" : `- ${type}`]
+    ? [type === "object" || type === undefined ? "- nothing that is promised" : `- ${kind({ type })}`]
     : rows;
 }
 
@@ -133,13 +142,15 @@ function line(
 }
 
 function kind(schema: JsonSchema): string {
-  const { $ref, anyOf, items, type, minimum, maximum, maxItems } = schema;
+  const { $ref, anyOf, items, type = "", minimum, maximum, maxItems } = schema;
   if ($ref !== undefined) {
     const name = $ref.slice($ref.lastIndexOf("/") + 1);
     return `[${name}](#${name.toLowerCase()})`;
   }
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (schema.const !== undefined) return `\`${schema.const}\``;
   if (anyOf !== undefined) return anyOf.map(kind).join(" or ");
+  if (typeof type === "object") return type.map((one) => kind({ type: one })).join(" or ");
   if (type === "array")
     return `list of ${kind(items ?? {})}${maxItems === undefined ? "" : `, at most ${maxItems}`}`;
   if (type === "integer")
@@ -155,7 +166,7 @@ function kind(schema: JsonSchema): string {
     null: "null",
     object: "object",
   };
-  return words[type ?? ""] ?? "any JSON";
+  return words[type] ?? "any JSON";
 }
 
 if (import.meta.main)

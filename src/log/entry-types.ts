@@ -61,6 +61,11 @@ export function checkShape(type: EntryType, body: Json): void {
   TYPES[type].shape(body, type);
 }
 
+/** What the body of such an entry holds, as a JSON Schema. */
+export function bodySchema(type: EntryType): { readonly [name: string]: Json } {
+  return TYPES[type].shape.schema;
+}
+
 /** The number of a type in an index by type; null where there is none. */
 export function typeNumber(type: EntryType): number | null {
   return TYPES[type].number;

@@ -6,6 +6,7 @@ import {
   anything,
   block,
   type Check,
+  checkOf,
   flag,
   listOf,
   nonBlank,
@@ -34,12 +35,12 @@ export interface SeedMessage {
 }
 
 const blocks: Check = listOf(block);
-const content: Check = (value, where) => {
+const content: Check = checkOf({ anyOf: [{ type: "string" }, blocks.schema] }, (value, where) => {
   if (typeof value !== "string") blocks(value, where);
-};
-const time: Check = (value, where) => {
+});
+const time: Check = checkOf({ type: ["string", "number"] }, (value, where) => {
   if (typeof value !== "string" && typeof value !== "number") refuse(where, "a string or a number");
-};
+});
 const seed: Check = shape(
   { role: oneOf("system", "user", "assistant", "toolResult"), content },
   {

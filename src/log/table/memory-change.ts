@@ -1,6 +1,5 @@
 import type { ConversationId, EntryId } from "#log/ids";
-import type { Json } from "#log/json/json-text";
-import { atMost, type Check, entryId, type Fields, listOf, nonBlank, refuse, shape, text } from "./shapes.ts";
+import { atMost, type Check, entryId, listOf, nonBlank, shape, text, union } from "./shapes.ts";
 
 /** One change of what is remembered. The log it stands in says whose memory it is. */
 export interface MemoryChange {
@@ -24,26 +23,20 @@ export interface MemoryChange {
 /** How much JSON one `memory` fact may hold: all that is remembered is held in memory. */
 const MEMORY_CHARS_MAX = 32_768;
 
-const CHANGES: { readonly [C in MemoryChange["change"]]: Check } = {
-  saved: shape(
-    { key: nonBlank, title: nonBlank, content: nonBlank },
-    { kind: nonBlank, tags: listOf(text), keywords: listOf(text), by: text, conversation: nonBlank },
-  ),
-  removed: shape({ key: nonBlank }, { by: text }),
-  restored: shape({ key: nonBlank }, { by: text }),
-  summarised: shape({ conversation: nonBlank, entry: entryId }),
-  erasing: shape({ keys: listOf(nonBlank) }, { by: text }),
-};
-
 /** What belongs to a change is said by its word. */
-const byChange: Check = (value, where) => {
-  shape({ change: text })(value, where);
-  const word = (value as Fields)["change"] as Json & string;
-  if (!Object.hasOwn(CHANGES, word)) refuse(`${where}.change`, `one of ${Object.keys(CHANGES).join(", ")}`);
-  CHANGES[word as MemoryChange["change"]](value, where);
-};
-
-export const memoryChange: Check = atMost(MEMORY_CHARS_MAX, byChange);
+export const memoryChange: Check = atMost(
+  MEMORY_CHARS_MAX,
+  union("change", {
+    saved: shape(
+      { key: nonBlank, title: nonBlank, content: nonBlank },
+      { kind: nonBlank, tags: listOf(text), keywords: listOf(text), by: text, conversation: nonBlank },
+    ),
+    removed: shape({ key: nonBlank }, { by: text }),
+    restored: shape({ key: nonBlank }, { by: text }),
+    summarised: shape({ conversation: nonBlank, entry: entryId }),
+    erasing: shape({ keys: listOf(nonBlank) }, { by: text }),
+  } satisfies { readonly [C in MemoryChange["change"]]: Check }),
+);
 
 /** The words people search for. */
 export function memoryText({ title = "", content = "", tags = [], keywords = [] }: MemoryChange): string {

@@ -10,6 +10,7 @@ import {
   StoredTokens,
 } from "#edges/http/index";
 import { OPERATIONS } from "#edges/http/routes/api";
+import { openApiDocument } from "#edges/http/routes/open-api";
 import { openHoldfast } from "#open";
 
 const PORT = 8080;
@@ -78,6 +79,7 @@ function checked(fetch: HttpHandler["fetch"]): HttpHandler["fetch"] {
     const row = ROWS.find(({ route, path }) => route.method === request.method && path.test(pathname));
     if (row === undefined || !response.ok) return response;
     exercised.add(row.name);
+    checkType(row.name, response);
     if ((row.route.answers ?? "json") !== "json") return response;
     const value: unknown = await response.clone().json();
     const problems = row.route.response.problems(value, "");
@@ -87,6 +89,26 @@ function checked(fetch: HttpHandler["fetch"]): HttpHandler["fetch"] {
       throw new Error(`${row.name} answers ${response.status}`);
     return response;
   };
+}
+
+const TYPES = new Map(
+  Object.values(openApiDocument("")["paths"] as object).flatMap((methods: object) =>
+    Object.values(methods).map(({ operationId, responses }: DocumentedOperation) => {
+      const [answered] = Object.values(responses);
+      return [operationId, Object.keys(answered?.content ?? {})] as const;
+    }),
+  ),
+);
+
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly responses: { readonly [status: string]: { readonly content?: object } };
+}
+
+function checkType(name: string, response: Response): void {
+  const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
+  if (TYPES.get(name)?.includes(type) !== true)
+    throw new Error(`${name} answers ${type}, which is not documented`);
 }
 
 /** Time that goes on when it is told to. */

@@ -43,6 +43,11 @@ const REFUSALS = {
 
 type RefusalCode = keyof typeof REFUSALS;
 export type FailureCode = ErrorCode | RefusalCode | "unexpected";
+export const FAILURE_CODES = [
+  ...Object.keys(ERROR_GROUPS),
+  ...Object.keys(REFUSALS),
+  "unexpected",
+] as readonly string[] as readonly FailureCode[];
 
 const GROUP_STATUS: Readonly<Record<ErrorGroup, number>> = {
   caller: 400,

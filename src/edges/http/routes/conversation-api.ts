@@ -30,6 +30,7 @@ import {
   time,
   type Written,
   written,
+  newEntry,
 } from "./shared-schemas.ts";
 
 /** `unclean`: a turn failed or never ended, or the log is damaged. `limited`: it ran into a limit of whoever carried it. */
@@ -228,7 +229,7 @@ export const CONVERSATION_ROUTES: RoutesOf<ConversationApi> = {
     body: object<ConversationApi["createConversation"]["body"]>({
       id: optional(id),
       title: optional(text({ max: 2_000 })),
-      entries: optional(list(open<object>({ type: text() }), { max: 1_000 })),
+      entries: optional(list(newEntry, { max: 1_000 })),
     }),
     response: answer<OfConversation>({ conversation: text() }),
   },

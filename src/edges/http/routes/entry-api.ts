@@ -16,6 +16,7 @@ import {
   pageLimit,
   type Written,
   written,
+  newEntry,
 } from "./shared-schemas.ts";
 import {
   answer,
@@ -186,7 +187,7 @@ export const ENTRY_ROUTES: RoutesOf<EntryApi> = {
     summary: "Appends entries as one batch, each in exactly the text it was sent in",
     params: ofConversation,
     body: object<EntryApi["appendEntries"]["body"]>({
-      entries: list(open<object>({ type: text() }), { min: 1, max: 1_000 }),
+      entries: list(newEntry, { min: 1, max: 1_000 }),
       expected: optional(
         count({ about: "the last seq you have seen: refused where an owner wrote after it" }),
       ),
@@ -259,6 +260,7 @@ export const ENTRY_ROUTES: RoutesOf<EntryApi> = {
     path: "/api/conversations/{conversation}/blobs/{digest}",
     right: "read",
     answers: "bytes",
+    types: ["application/octet-stream", "image/png", "image/jpeg", "image/gif", "image/webp"],
     group,
     summary: "Gives the bytes that an entry names: images as such, all else as a file to be kept",
     params: object<EntryApi["getBlob"]["params"]>({

@@ -1,13 +1,28 @@
 import type { Json } from "#log/json/json-text";
-import { OPERATIONS } from "./api.ts";
+import { FAILURE_CODES, failureOf, Refusal } from "#edges/http/guard/failures";
+import { OPERATIONS, type OperationName } from "./api.ts";
+import { entrySchemas } from "./entry-schemas.ts";
+import { EXAMPLES } from "./examples.ts";
+import { entry } from "./shared-schemas.ts";
 import { type AnyRoute, CLIENT_HEADER, KEY_HEADER, UPLOAD_TYPE } from "./route.ts";
-import { type JsonSchema, list, named, open, record, type Schema, anything, text } from "./value-schema.ts";
+import {
+  answer,
+  anything,
+  choice,
+  type JsonSchema,
+  list,
+  named,
+  open,
+  record,
+  type Schema,
+  text,
+} from "./value-schema.ts";
 
 const failure: Schema<object> = named(
   "Failure",
-  open({
+  answer({
     error: open({
-      code: text(),
+      code: named("FailureCode", choice(FAILURE_CODES)),
       message: text(),
       safe: text({ about: "what has not changed, and what is not lost" }),
       next: text({ about: "what to do about it" }),
@@ -26,13 +41,25 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
     const methods = (paths[route.path] ??= {});
     methods[route.method.toLowerCase()] = operation(name, route);
   }
+  for (const [path, { name, summary }] of Object.entries(PROBES)) paths[path] = { get: probe(name, summary) };
+  for (const [known, json] of entrySchemas()) schemas.set(known, json);
   return {
     openapi: "3.1.0",
-    info: { title: "Holdfast", version, description: "Durable conversations of AI agents, over HTTP." },
+    info: {
+      title: "Holdfast",
+      version,
+      description: "Durable conversations of AI agents, over HTTP.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/", description: "The server that returned this document." }],
     security: [{ token: [] }, { cookie: [] }],
     paths,
     components: {
       schemas: Object.fromEntries(schemas),
+      responses: { Failure: FAILURE_RESPONSE },
+      headers: {
+        RequestId: { description: "The id of the request in the server's log.", schema: { type: "string" } },
+      },
       securitySchemes: {
         token: { type: "http", scheme: "bearer" },
         cookie: { type: "apiKey", in: "cookie", name: "holdfast_PORT" },
@@ -41,7 +68,42 @@ export function openApiDocument(version: string): { readonly [name: string]: Jso
   };
 }
 
-function operation(name: string, route: AnyRoute): Json {
+const REQUEST_ID: Json = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
+
+const FAILURE_RESPONSE: Json = {
+  description: "The request failed. `error.code` says why.",
+  headers: REQUEST_ID,
+  content: {
+    "application/json": {
+      schema: failure.json,
+      example: failureOf(new Refusal("no_token", "Every request needs a token")).body as object as Json,
+    },
+  },
+};
+const FAILED: Json = { $ref: "#/components/responses/Failure" };
+
+/** What a balancer or a supervisor asks; not in the table, because neither needs a token. */
+const PROBES: { readonly [path: string]: { readonly name: string; readonly summary: string } } = {
+  "/livez": { name: "livez", summary: "Answers while the process runs" },
+  "/readyz": { name: "readyz", summary: "Answers 503 while the server drains or the store does not answer" },
+};
+
+function probe(name: string, summary: string): Json {
+  const content = { "text/plain": { schema: { type: "string" } } };
+  return {
+    operationId: name,
+    summary,
+    tags: ["Server"],
+    security: [],
+    parameters: [],
+    responses: {
+      200: { description: summary, headers: REQUEST_ID, content },
+      503: { description: "The server cannot take requests now.", headers: REQUEST_ID, content },
+    },
+  };
+}
+
+function operation(name: OperationName, route: AnyRoute): Json {
   const { summary, group, right, status = 200, writes } = route;
   return {
     operationId: name,
@@ -53,24 +115,26 @@ function operation(name: string, route: AnyRoute): Json {
       ...parameters(route.query, "query"),
       ...(writes === true ? WRITE_HEADERS : []),
     ],
-    ...requestBody(route),
+    ...requestBody(name, route),
     responses: {
-      [status]: { description: summary, content: answerContent(route) },
-      default: { description: "It was not done.", content: { "application/json": { schema: failure.json } } },
+      [status]: { description: summary, headers: REQUEST_ID, content: answerContent(name, route) },
+      "4XX": FAILED,
+      "5XX": FAILED,
     },
   };
 }
 
-function requestBody({ body, takes }: AnyRoute): { readonly requestBody?: Json } {
+function requestBody(name: OperationName, { body, takes }: AnyRoute): { readonly requestBody?: Json } {
   if (takes === "bytes")
     return {
       requestBody: {
         required: true,
-        content: { [UPLOAD_TYPE]: { schema: { type: "string", format: "binary" } } },
+        content: { [UPLOAD_TYPE]: { schema: { type: "string" } } },
       },
     };
   if (body === undefined) return {};
-  return { requestBody: { required: true, content: { "application/json": { schema: body.json } } } };
+  const content = { "application/json": { schema: body.json, ...example(EXAMPLES[name]?.body) } };
+  return { requestBody: { required: true, content } };
 }
 
 const WRITE_HEADERS: readonly Json[] = [
@@ -88,11 +152,28 @@ const WRITE_HEADERS: readonly Json[] = [
   },
 ];
 
-function answerContent({ answers = "json", response }: AnyRoute): Json {
-  if (answers === "events")
-    return { "text/event-stream": { schema: { type: "string" }, "x-event": list(response).json } };
-  if (answers === "bytes") return { "application/octet-stream": {} };
-  return { "application/json": { schema: response.json } };
+const USUAL_TYPES = {
+  json: "application/json",
+  events: "text/event-stream",
+  bytes: "application/octet-stream",
+} as const;
+
+function answerContent(name: OperationName, { answers = "json", types, response }: AnyRoute): Json {
+  const content = (types ?? [USUAL_TYPES[answers]]).map((type): readonly [string, Json] => {
+    if (type === USUAL_TYPES.json)
+      return [type, { schema: response.json, ...example(EXAMPLES[name]?.response) }];
+    const event = answers === "events" ? response : entry;
+    if (type === USUAL_TYPES.events)
+      return [type, { schema: { type: "string" }, example: EVENT, "x-event": list(event).json }];
+    return [type, /^text|ndjson$/.test(type) ? { schema: { type: "string" } } : {}];
+  });
+  return Object.fromEntries(content);
+}
+
+const EVENT = 'id: 7\nevent: entry\ndata: {"id":"reply","seq":7, …}\n\n';
+
+function example(value: Json | undefined): { readonly example?: Json } {
+  return value === undefined ? {} : { example: value };
 }
 
 function parameters(schema: Schema<unknown> | undefined, where: "path" | "query"): readonly Json[] {

@@ -44,6 +44,8 @@ type Route<O extends Operation> = Part<O, "params"> &
     /** Under which heading the reference has it. */
     readonly group: string;
     readonly answers?: Answers;
+    /** The media types of the answer, where `answers` alone does not say them. */
+    readonly types?: readonly string[];
     /** It changes something, so it is in the audit log and takes a key that makes a repetition harmless. */
     readonly writes?: true;
     /** What was answered is kept under the key, for an act that has no place of its own to keep it. */
@@ -55,7 +57,17 @@ type Route<O extends Operation> = Part<O, "params"> &
 
 export type AnyRoute = Pick<
   Route<{ readonly response: unknown }>,
-  "method" | "path" | "right" | "summary" | "group" | "answers" | "writes" | "kept" | "status" | "response"
+  | "method"
+  | "path"
+  | "right"
+  | "summary"
+  | "group"
+  | "answers"
+  | "types"
+  | "writes"
+  | "kept"
+  | "status"
+  | "response"
 > & {
   readonly takes?: "bytes";
   readonly params?: Schema<unknown>;

@@ -180,6 +180,7 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
     path: "/metrics",
     right: "metrics",
     answers: "bytes",
+    types: ["text/plain"],
     group,
     summary: "Gives the figures of the process in the text format of Prometheus",
     response: anything<Uint8Array>(),

@@ -50,6 +50,9 @@ export const entry: Schema<Entry> = named(
   open<Entry>({ id: text(), seq: count(), time: text(), type: text() }),
 );
 
+/** An entry that a client sends; the log checks the rest of it. */
+export const newEntry: Schema<object> = named("NewEntry", open<object>({ type: text() }));
+
 export const usage: Schema<Required<Usage>> = named(
   "Usage",
   open<Required<Usage>>({

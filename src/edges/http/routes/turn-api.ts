@@ -110,6 +110,7 @@ export interface TurnApi {
 }
 
 const WATCHED_MAX = 64;
+const PROMPT_TYPES = ["application/json", "text/event-stream"];
 const group = "Turns";
 const choiceMembers = {
   agent: optional(text({ min: 1, max: 100, about: "the server's first unless given" })),
@@ -132,6 +133,7 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
     path: "/api/conversations/{conversation}/turns",
     right: "write",
     writes: true,
+    types: PROMPT_TYPES,
     status: 202,
     group,
     summary:
@@ -145,6 +147,7 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
     path: "/api/conversations/{conversation}/entries/{entry}/edit",
     right: "write",
     writes: true,
+    types: PROMPT_TYPES,
     status: 202,
     group,
     summary:
@@ -158,6 +161,7 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
     path: "/api/conversations/{conversation}/turns/continue",
     right: "write",
     writes: true,
+    types: PROMPT_TYPES,
     status: 202,
     group,
     summary: "Finishes a turn that was cut off, failed, was stopped or waits, without a new prompt",
@@ -170,6 +174,7 @@ export const TURN_ROUTES: RoutesOf<TurnApi> = {
     path: "/api/conversations/{conversation}/turns/retry",
     right: "write",
     writes: true,
+    types: PROMPT_TYPES,
     status: 202,
     group,
     summary: "Sends the last prompt once more, where nothing has answered it",

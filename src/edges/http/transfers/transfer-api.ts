@@ -1,4 +1,4 @@
-import type { RoutesOf, UploadedBytes } from "#edges/http/routes/route";
+import { type RoutesOf, UPLOAD_TYPE, type UploadedBytes } from "#edges/http/routes/route";
 import { id, ofConversation, type OfConversation } from "#edges/http/routes/shared-schemas";
 import {
   answer,
@@ -141,6 +141,7 @@ export const TRANSFER_ROUTES: RoutesOf<TransferApi> = {
     path: "/api/bundle",
     right: "read",
     answers: "bytes",
+    types: [UPLOAD_TYPE],
     group,
     summary: "Gives conversations as a bundle, which `holdfast import` reads; made as it is read",
     query: object<TransferApi["exportBundle"]["query"]>({
