@@ -1,4 +1,4 @@
-import type { EntryOf } from "./entry.ts";
+import type { Bodies } from "./entry.ts";
 import type { MessageExtras } from "./message.ts";
 import { fieldsIn } from "./json/json-fields.ts";
 import type { Json } from "./json/json-text.ts";
@@ -8,7 +8,7 @@ import type { Json } from "./json/json-text.ts";
  * beside the message; they are still accepted, and their text stays as it came, so readers ask here.
  * Where both places say something, the message's members count before the others.
  */
-export function detailsOf(entry: EntryOf<"message">): Json | undefined {
+export function detailsOf(entry: Bodies["message"]): Json | undefined {
   const { details } = entry.message;
   const beside = besideMessage(entry).details;
   const own = fieldsIn(details);
@@ -16,10 +16,10 @@ export function detailsOf(entry: EntryOf<"message">): Json | undefined {
 }
 
 /** Kept in the log and sent to the model, but not part of what people read; of either home. */
-export function isInternal(entry: EntryOf<"message">): boolean {
+export function isInternal(entry: Bodies["message"]): boolean {
   return entry.message.internal === true || besideMessage(entry).internal === true;
 }
 
-function besideMessage(entry: EntryOf<"message">): MessageExtras {
+function besideMessage(entry: Bodies["message"]): MessageExtras {
   return entry as MessageExtras;
 }

@@ -1,3 +1,4 @@
+import { detailsOf } from "#log/message-extras";
 import type { StampedDraft } from "#log/batch";
 import type { Bodies } from "#log/entry";
 import { fieldsIn } from "#log/json/json-fields";
@@ -21,11 +22,12 @@ export class CallsWithoutIntent {
   }
 
   /** The call that ran by what its result says; null where it did not run, or has an intent. */
-  ran({ message }: Bodies["message"]): CallMade | null {
+  ran(body: Bodies["message"]): CallMade | null {
+    const { message } = body;
     if (message.role !== "toolResult") return null;
     const made = this.#made.get(message.toolCallId) ?? null;
     this.#made.delete(message.toolCallId);
-    return fieldsIn(message.details)?.["notRun"] === true ? null : made;
+    return fieldsIn(detailsOf(body))?.["notRun"] === true ? null : made;
   }
 
   /** The calls of a batch, once all of it was looked at. */

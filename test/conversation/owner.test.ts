@@ -89,6 +89,7 @@ test.each([
     await world.timeline.pass(20_000);
     expect(lost).toMatchObject([{ code: "fenced" }]);
     await expect(owner.append(user("late"))).rejects.toBe(lost[0]);
+    isAway = false;
     await using other = await chat.own({ writer: "other", leaseMs: 1_000 });
     expect(other.epoch).toBeGreaterThan(owner.epoch);
     await world.timeline.pass(100_000);

@@ -261,6 +261,6 @@ test("an import that ended before its images goes on, and one that is whole is n
   await expect(chat.getBlob(digest)).rejects.toMatchObject({ code: "blob_not_found" });
   await bring(holdfast, file);
   expect(Buffer.from(await chat.getBlob(digest)).toString()).toBe("an image");
-  await expect(bring(holdfast, file)).rejects.toMatchObject({ code: "conversation_exists" });
+  await bring(holdfast, file);
   expect((await chat.head()).headSeq).toBe(8);
 });

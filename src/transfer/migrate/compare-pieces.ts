@@ -70,9 +70,9 @@ function saidHere({ messages, marks }: ReadyItem, here: readonly MessageHere[]):
 
 /** Whether entries have the ids that their messages have there, and are internal where those are. */
 function hasMarks({ messages, marks, entry }: ReadyItem, here: readonly MessageHere[]): boolean {
-  return here.every(({ id, message }, at) => {
+  return here.every(({ id, message: { internal = false } }, at) => {
     const before = messages[at];
-    const internal = before !== undefined && withMarks(before, marks, entry).internal === true;
-    return (at > 0 || entry === null || id === entry) && (message.internal === true) === internal;
+    const expected = before !== undefined && withMarks(before, marks, entry).internal === true;
+    return (at > 0 || entry === null || id === entry) && internal === expected;
   });
 }

@@ -16,11 +16,11 @@ export async function servedAgents(call: Call, skills: Skills): Promise<AgentSou
   const { flags } = call;
   const loop = await servedModel(call, skills);
   const named = flags.list("agent");
-  const isSimulated = named.includes(SIMULATED);
+  const simulated = simulatedSource(speedOf(call));
   const given = [
     ...(loop === null ? [] : [[LOOP, loop] as const]),
     ...acpAgents(call),
-    ...(isSimulated ? [[SIMULATED, simulatedSource(speedOf(call))] as const] : []),
+    ...(named.includes(SIMULATED) ? [[SIMULATED, simulated] as const] : []),
   ];
   const names = given.map(([name]) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
