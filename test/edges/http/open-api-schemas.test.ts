@@ -1,3 +1,4 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { failureOf, FAILURE_CODES, Refusal } from "#edges/http/guard/failures";
@@ -48,6 +49,12 @@ ajv.addSchema({ $id: "holdfast:", ...document });
 function checker(name: string): ValidateFunction {
   return ajv.compile({ $ref: `holdfast:#/components/schemas/${name}` });
 }
+
+test("the document is valid OpenAPI 3.1", async () => {
+  const { valid, errors } = await new Validator().validate({ ...openApiDocument("1.2.3") });
+  expect(errors ?? []).toEqual([]);
+  expect(valid).toBe(true);
+});
 
 test("the document says where the server is, and that every operation may fail", () => {
   expect(document.servers).toMatchObject([{ url: "/" }]);
