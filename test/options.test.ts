@@ -125,11 +125,7 @@ const TAKERS: readonly (readonly [
     },
     { port: [...NO_AMOUNT, 65_536], requestMs: WRONG },
   ],
-  [
-    "createClient",
-    (options) => createClient({ url: "http://127.0.0.1:1", ...options }),
-    { retries: NO_AMOUNT },
-  ],
+  ["createClient", (options) => createClient({ url: "http://127.0.0.1:1", ...options }), { retries: WRONG }],
 ];
 
 const CASES = TAKERS.flatMap(([taker, take, options]) =>
@@ -140,6 +136,10 @@ test.each(CASES)("%s refuses a %s that cannot be meant, by its name", async (_, 
   const refused = expect.objectContaining({ code: "invalid_request", details: { name: option } });
   for (const value of wrong)
     await expect((async () => take({ [option]: value }))(), String(value)).rejects.toEqual(refused);
+});
+
+test("a client may send a request again without a limit, as the web UI does", () => {
+  expect(() => createClient({ url: "http://127.0.0.1:1", retries: Number.POSITIVE_INFINITY })).not.toThrow();
 });
 
 describe("an option that is undefined is left out", () => {

@@ -15,7 +15,7 @@ export interface ClientOptions {
   readonly token?: string;
   /** How requests are sent; the global fetch unless given. */
   readonly fetch?: (request: Request) => Promise<Response>;
-  /** How often something is tried again that did not get through; 4 times unless told. */
+  /** How often a request that did not get through is sent again: 4 times by default. `Infinity`: until it does. */
   readonly retries?: number;
   readonly sleep?: (ms: number) => Promise<void>;
 }
@@ -43,7 +43,7 @@ export class Transport {
   readonly #sleep: (ms: number) => Promise<void>;
 
   constructor(options: ClientOptions) {
-    checkNumbers(options, { retries: "amount" });
+    checkNumbers(options, { retries: "limit" });
     this.#options = options;
     this.#retries = options.retries ?? 4;
     this.#sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
