@@ -180,6 +180,7 @@ export type { TurnEvent } from "./turn/rules/turn-event.ts";
 export type { CloseOptions, Note } from "./turn/one-at-a-time.ts";
 export { WireMessage } from "./turn/wire-message.ts";
 export type { LatestSettings, Settings } from "./log/projections/settings.ts";
+export type { UsageSum } from "./log/add-usage.ts";
 export type { LastTurn, Summary, SummaryChange, UsageTotals } from "./log/summary.ts";
 export type { IdsAndTime } from "./store/prepare.ts";
 export type {

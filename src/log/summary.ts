@@ -1,7 +1,7 @@
 import type { EntryOf, Metadata, Parent, TurnOutcome } from "./entry.ts";
 import type { Usage } from "./message.ts";
 import type { EntryId } from "./ids.ts";
-import { addUsage, COUNTERS, NO_USAGE } from "./add-usage.ts";
+import { addUsage, COUNTERS, type UsagePart, NO_USAGE, type UsageSum } from "./add-usage.ts";
 import { changeCounts, type EntryCounts, NO_COUNTS, storeCounts } from "./entry-counts.ts";
 import { changeMetadata } from "./projections/metadata.ts";
 import {
@@ -14,6 +14,7 @@ import {
   type LastRun,
   noteFinished,
   noteReopened,
+  readStoredRun,
   type RunChanges,
   type RunEnd,
   type RunStart,
@@ -24,8 +25,8 @@ import {
  * Totals over a conversation's own entries, on every branch: what a fork inherited was paid by its source, also where
  * an import made it part of the log.
  */
-export interface UsageTotals extends Required<Usage> {
-  readonly byModel: { readonly [model: string]: Required<Usage> };
+export interface UsageTotals extends UsageSum {
+  readonly byModel: { readonly [model: string]: UsageSum };
 }
 
 /** The latest fact about turns. */
@@ -200,7 +201,7 @@ function addSpent(totals: UsageTotals, { model, usage }: NonNullable<SummaryChan
 /** A summary as it is written down: what is as in an empty one is left out. */
 export type StoredSummary = Partial<Omit<Summary, "usage" | "counts">> & {
   readonly counts?: Partial<EntryCounts>;
-  readonly usage?: Usage & { readonly byModel: { readonly [model: string]: Usage } };
+  readonly usage?: UsagePart & { readonly byModel: { readonly [model: string]: UsagePart } };
 };
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -229,18 +230,17 @@ export function storeSummary(summary: Summary): StoredSummary {
   return stored;
 }
 
-function storeUsage(usage: Usage): Usage {
-  const stored: Mutable<Usage> = {};
+function storeUsage(usage: UsageSum): UsagePart {
+  const stored: Mutable<UsagePart> = {};
   for (const counter of COUNTERS) if (usage[counter]) stored[counter] = usage[counter];
+  // Also where there are none: what is left out was not counted.
+  stored.unpricedAnswers = usage.unpricedAnswers;
   return stored;
 }
 
 function isEmpty(object: object): boolean {
   return Object.keys(object).length === 0;
 }
-
-/** What a run lacks that was written down before appends counted runs. */
-const UNCOUNTED_RUN = { mailbox: null, counted: null };
 
 /** Member by member: a list reads a hundred of them. */
 export function readStoredSummary(stored: StoredSummary): Summary {
@@ -251,7 +251,7 @@ export function readStoredSummary(stored: StoredSummary): Summary {
     rollovers: stored.rollovers ?? 0,
     branches: stored.branches ?? 0,
     turn: stored.turn ?? null,
-    run: stored.run === undefined || stored.run === null ? null : { ...UNCOUNTED_RUN, ...stored.run },
+    run: stored.run === undefined || stored.run === null ? null : readStoredRun(stored.run),
     parent: stored.parent ?? null,
     unlisted: stored.unlisted ?? false,
     links: stored.links ?? 0,
@@ -263,9 +263,11 @@ export function readStoredSummary(stored: StoredSummary): Summary {
 }
 
 function readUsage(stored: NonNullable<StoredSummary["usage"]>): UsageTotals {
-  const models = Object.entries(stored.byModel).map(([model, one]) => [model, { ...NO_USAGE, ...one }]);
-  const byModel = Object.fromEntries(models) as UsageTotals["byModel"];
-  return { ...NO_USAGE, ...stored, byModel };
+  const models = Object.entries(stored.byModel).map(
+    ([model, one]) => [model, addUsage(NO_USAGE, one)] as const,
+  );
+  const total = models.reduce((sum, [, one]) => addUsage(sum, one), NO_USAGE);
+  return { ...total, byModel: Object.fromEntries(models) };
 }
 
 function isNumbered({ run, runEnd, turn, call }: SummaryChange): boolean {

@@ -1,5 +1,6 @@
 import type { Bodies } from "#log/entry";
-import type { AssistantMessage, Usage } from "#log/message";
+import type { UsageSum } from "#log/add-usage";
+import type { AssistantMessage } from "#log/message";
 
 export type Attributes = { readonly [name: string]: string | number | boolean | readonly string[] };
 
@@ -101,16 +102,16 @@ export function toolAttributes(
 }
 
 /** The conventions count what came from a cache, and what went into one, among the input; the log counts them apart. */
-export function usageAttributes(usage: Required<Usage>): Attributes {
+export function usageAttributes(usage: UsageSum): Attributes {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costMicros } = usage;
   const input = inputTokens + cacheReadTokens + cacheWriteTokens;
-  if (input + outputTokens + costMicros === 0) return {};
+  if (input + outputTokens + (costMicros ?? 0) === 0) return {};
   return {
     "gen_ai.usage.input_tokens": input,
     "gen_ai.usage.output_tokens": outputTokens,
     ...(cacheReadTokens === 0 ? {} : { "gen_ai.usage.cache_read.input_tokens": cacheReadTokens }),
     ...(cacheWriteTokens === 0 ? {} : { "gen_ai.usage.cache_creation.input_tokens": cacheWriteTokens }),
-    ...(costMicros === 0 ? {} : { "holdfast.usage.cost_micros": costMicros }),
+    ...(costMicros === 0 || costMicros === null ? {} : { "holdfast.usage.cost_micros": costMicros }),
   };
 }
 

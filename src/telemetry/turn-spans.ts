@@ -1,7 +1,7 @@
 import type { StampedDraft } from "#log/batch";
 import type { Bodies, EntryOf, EntryType } from "#log/entry";
-import { addUsage, NO_USAGE } from "#log/add-usage";
-import type { AssistantMessage, Usage } from "#log/message";
+import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
+import type { AssistantMessage } from "#log/message";
 import { fieldsOf } from "#log/json/json-fields";
 import { recordedEvents } from "#turn/rules/attempt-record";
 import { callKey } from "#turn/rules/turn-record";
@@ -50,7 +50,7 @@ interface OpenTurn {
   /** The model that was asked last; null: an agent was. */
   model: string | null;
   readonly tools: Map<string, string>;
-  usage: Required<Usage>;
+  usage: UsageSum;
 }
 
 const OTHER = "_OTHER"; // as the conventions call an error of no known kind
@@ -264,7 +264,7 @@ type StartChange = Extract<SpanChange, { change: "start" }>;
 type Ended = Pick<Extract<SpanChange, { change: "end" }>, "error" | "attributes">;
 
 interface Answer {
-  readonly usage: Required<Usage>;
+  readonly usage: UsageSum;
   readonly last: AssistantMessage;
 }
 

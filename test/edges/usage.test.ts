@@ -8,7 +8,7 @@ interface Row {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicros: number | null;
-  readonly costIsWhole: boolean;
+  readonly unpricedAnswers: number;
 }
 
 test("by model, day and conversation the totals are the same; failed attempts count, forks do not count twice", async () => {
@@ -36,12 +36,12 @@ test("by model, day and conversation the totals are the same; failed attempts co
   ];
   expect(day.total).toEqual(model.total);
   expect(conversation.total).toEqual(model.total);
-  expect(model.rows.map(({ name, costIsWhole }) => [name, costIsWhole])).toEqual([
-    [MODEL, true],
-    ["openai/unheard-of", false],
+  expect(model.rows.map(({ name, unpricedAnswers }) => [name, unpricedAnswers])).toEqual([
+    [MODEL, 0],
+    ["openai/unheard-of", 1],
   ]);
   expect(model.rows[1]?.costMicros).toBeNull();
-  expect(model.total).toMatchObject({ costIsWhole: false, costMicros: model.rows[0]?.costMicros });
+  expect(model.total).toMatchObject({ unpricedAnswers: 1, costMicros: model.rows[0]?.costMicros });
   expect(day.rows).toHaveLength(1);
   expect(conversation.rows.map(({ name }) => name)).toEqual(["a", "b", "c"]);
   const [a] = conversation.rows;
@@ -76,6 +76,6 @@ test("what the simulated agent uses is counted under a name, and costs nothing",
     total: object;
   };
   expect(rows.map(({ name }) => name)).toEqual(["sim-agent"]);
-  expect(total).toMatchObject({ costMicros: 0, costIsWhole: true });
+  expect(total).toMatchObject({ costMicros: 0, unpricedAnswers: 0 });
   expect((await cli.run(["chat", "nobody", "-p", "again"])).err).toContain("simulated agent answers");
 });

@@ -201,5 +201,5 @@ test("a fork's tree marks what it inherited, a wide list shows a model's whole n
   expect(rows.find((row) => / on\b/.test(row))).not.toContain("⑂");
   expect(await see("ls", "unpriced")).toContain("a-model-of-a-long-name");
   const [listed] = jsonLines((await run("ls", "unpriced", "--json")).out);
-  expect(listed).toMatchObject({ summary: { usage: { costMicros: null, costIsWhole: false } } });
+  expect(listed).toMatchObject({ summary: { usage: { costMicros: null, unpricedAnswers: 1 } } });
 });

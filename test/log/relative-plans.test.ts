@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { addUsage } from "#log/add-usage";
 import { type Author, type Batch, stampDraft, type StampedDraft } from "#log/batch";
 import { parseBody } from "#log/body";
 import { decodeEntry } from "#log/codec";
@@ -216,7 +217,8 @@ test("what was never counted stays so: an append adds to no number that is not t
 });
 
 test("every member of a summary is written down", () => {
-  const counted = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, costMicros: 5 };
+  const tokens = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
+  const counted = { ...tokens, costMicros: 5, unpricedAnswers: 6 };
   const whole: Summary = {
     model: "m",
     modelChosen: true,
@@ -236,7 +238,7 @@ test("every member of a summary is written down", () => {
     parent: { conversation: "c" },
     unlisted: true,
     metadata: { archived: true },
-    usage: { ...counted, byModel: { m: counted, ["__proto__"]: counted } },
+    usage: { ...addUsage(counted, counted), byModel: { m: counted, ["__proto__"]: counted } },
     links: 3,
     inheritedUpTo: "e",
     counts: {

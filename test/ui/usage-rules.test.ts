@@ -20,7 +20,7 @@ const row = (day: string, model: string, costMicros: number | null, replay = fal
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
   costMicros,
-  costIsWhole: costMicros !== null,
+  unpricedAnswers: costMicros === null ? 1 : 0,
 });
 
 test("a span is what the address says, and what it says wrongly is not said", () => {
@@ -58,7 +58,7 @@ test("what has no known price has not cost nothing", () => {
   });
   expect(addedUp([row("d", "a", null), row("d", "b", 3)], () => "x")[0]).toMatchObject({
     costMicros: 3,
-    costIsWhole: false,
+    unpricedAnswers: 1,
     inputTokens: 20,
   });
 });
@@ -147,7 +147,7 @@ test("a turn has what its answers used, the context of its last one, and who car
       cacheReadTokens: 100,
       cacheWriteTokens: 30,
       costMicros: 13,
-      costIsWhole: true,
+      unpricedAnswers: 0,
     },
   ]);
   expect(marks).toMatchObject([

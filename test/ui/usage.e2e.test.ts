@@ -105,8 +105,8 @@ test("usage over time is a chart and the same numbers, with replays apart and wh
   await page.locator(".chart .tone-0").first().waitFor();
   await picture(page, "usage-light");
   await page.getByRole("button", { name: "Per conversation" }).press("Enter");
-  const all = (await ui.holdfast.conversation("long").then((one) => one.usage())).costMicros;
-  const other = (await ui.holdfast.conversation("other").then((one) => one.usage())).costMicros;
+  const all = (await ui.holdfast.conversation("long").then((one) => one.usage())).costMicros ?? 0;
+  const other = (await ui.holdfast.conversation("other").then((one) => one.usage())).costMicros ?? 0;
   const card = (name: string) => page.locator(".cards > div", { hasText: name }).locator("dd");
   await page
     .getByRole("link", { name: LONG.slice(0, 20) })
@@ -123,7 +123,7 @@ test("usage over time is a chart and the same numbers, with replays apart and wh
   await picture(page, "usage-conversations");
   await page.getByRole("button", { name: "Per model" }).press("Enter");
   await page.waitForURL("**/usage?by=model");
-  await page.locator("tbody tr", { hasText: "price not known" }).waitFor();
+  await page.locator("tbody tr .faint", { hasText: "unknown" }).first().waitFor();
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "CSV" }).press("Enter");
   const lines = readFileSync(await (await saved).path(), "utf8").split("\r\n");

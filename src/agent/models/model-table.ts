@@ -1,4 +1,3 @@
-import type { Usage } from "#log/message";
 import type { Price } from "./model.ts";
 
 /** What is known of a model before it is asked. */
@@ -73,14 +72,6 @@ export function knownModel(id: string): KnownModel {
   );
   const longest = fitting.toSorted((one, other) => other.length - one.length)[0];
   return (longest === undefined ? undefined : KNOWN[longest]) ?? UNKNOWN;
-}
-
-/** Whether tokens of totals are in no cost: what costs nothing by the table is priced all the same. */
-export function isUnpriced(model: string, total: Required<Usage>): boolean {
-  const { costMicros, ...tokens } = total;
-  if (costMicros > 0 || Object.values(tokens).every((count) => count === 0)) return false;
-  const { price } = knownModel(model);
-  return price === null || price.input + price.output > 0;
 }
 
 /** The names that are known of a model's provider. */

@@ -189,7 +189,7 @@ export class ModelReplay {
     fork: Conversation,
   ): Promise<{ readonly maxSteps?: number; readonly maxCostMicros?: number } | null> {
     const { maxSteps, maxCostMicros, signal } = this.#parts.options;
-    const spent = maxCostMicros === undefined ? 0 : (await fork.usage()).costMicros;
+    const spent = maxCostMicros === undefined ? 0 : ((await fork.usage()).costMicros ?? 0);
     const left = {
       ...(maxSteps === undefined ? {} : { maxSteps: maxSteps - this.#steps }),
       ...(maxCostMicros === undefined ? {} : { maxCostMicros: maxCostMicros - spent }),

@@ -1,9 +1,9 @@
+import type { UsageSum } from "#log/add-usage";
 import { presentEntry } from "#log/codec";
 import type { EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { Usage } from "#log/message";
 import type { RunContext } from "#log/runs/run-context";
 import type { Run } from "#log/runs/run-row";
 import type { SpaceStore } from "#store/facets";
@@ -29,7 +29,7 @@ export interface HydratedRun {
   /** The latest state of its branch up to its high-water mark; null where there is none. */
   readonly state: Json;
   /** What it has counted: its own turns, not those of the runs it continues. */
-  readonly totals: { readonly steps: number; readonly prompts: number; readonly usage: Required<Usage> };
+  readonly totals: { readonly steps: number; readonly prompts: number; readonly usage: UsageSum };
 }
 
 /** The same with the entries it was made of, for whoever needs the exact text of what was given. */

@@ -1,4 +1,4 @@
-import { addUsage, NO_USAGE } from "#log/add-usage";
+import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import type { Entry } from "#log/entry";
 import { summaryChange } from "#log/entry-types";
 import type { Usage } from "#log/message";
@@ -9,13 +9,10 @@ interface SpentOn {
   /** In UTC. */
   readonly day: string;
   readonly model: string;
-  readonly usage: Required<Usage>;
+  readonly usage: UsageSum;
 }
 
-/**
- * What a conversation's own entries cost, by day and model: the same that its totals count. What came without a cost is told apart
- * from what had one: somebody may know its price.
- */
+/** What a conversation's own entries cost, by day and model: the same that its totals count. */
 export class DailyUsage {
   #spent = new Map<string, SpentOn>();
   #inheritedUpTo: SummaryChange["inheritedUpTo"];
@@ -33,7 +30,7 @@ export class DailyUsage {
   }
 
   #add(day: string, model: string, usage: Usage): void {
-    const name = `${day} ${(usage.costMicros ?? 0) > 0 ? "with" : "without"} ${model}`;
+    const name = `${day} ${model}`;
     const known = this.#spent.get(name)?.usage ?? NO_USAGE;
     this.#spent.set(name, { day, model, usage: addUsage(known, usage) });
   }

@@ -1,5 +1,7 @@
-import { addUsage, NO_USAGE } from "#log/add-usage";
+import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import type { EntryId } from "#log/ids";
+import type { Json } from "#log/json/json-text";
+import { isSameJson } from "#log/json/same-json";
 import type { Usage } from "#log/message";
 
 /** The latest run of a conversation, as its head keeps it. */
@@ -24,7 +26,7 @@ export interface RunCounts {
   readonly prompts: number;
   /** The prompt of its last turn: sent again, it is not another one. */
   readonly prompt: EntryId | null;
-  readonly usage: Required<Usage>;
+  readonly usage: UsageSum;
 }
 
 export type RunStart = Pick<LastRun, "run" | "trigger" | "mailbox" | "startedAt">;
@@ -66,6 +68,29 @@ export function beginsAnother(before: LastRun | null, start: RunStart): boolean 
 export function startedRun(start: RunStart, startSeq: number): LastRun {
   const counted = { startSeq, endSeq: null, steps: 0, prompts: 0, prompt: null, usage: NO_USAGE };
   return { ...start, status: "open", endedAt: null, counted };
+}
+
+/** What a run lacks that was written down before appends counted runs. */
+const UNCOUNTED_RUN = { mailbox: null, counted: null };
+
+/** A run as it was written down, also by programs that did not count answers without a price. */
+export function readStoredRun(stored: LastRun): LastRun {
+  const run = { ...UNCOUNTED_RUN, ...stored };
+  const { counted } = run;
+  return counted === null
+    ? run
+    : { ...run, counted: { ...counted, usage: addUsage(NO_USAGE, counted.usage) } };
+}
+
+/** Whether what was written down is this run, also as those programs wrote it. */
+export function isSameRun(stored: Json, run: LastRun): boolean {
+  return [run, withoutUnpriced(run)].some((one) => isSameJson(stored, one as unknown as Json));
+}
+
+function withoutUnpriced(run: LastRun): object {
+  if (run.counted === null) return run;
+  const { unpricedAnswers: _, costMicros, ...tokens } = run.counted.usage;
+  return { ...run, counted: { ...run.counted, usage: { ...tokens, costMicros: costMicros ?? 0 } } };
 }
 
 /** The run before, once another one has begun; null where it had ended by itself. */

@@ -1,8 +1,8 @@
+import type { UsageSum } from "#log/add-usage";
 import type { Entry, EntryOf, Parent } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { Usage } from "#log/message";
-import type { LastRun } from "./run-count.ts";
+import { type LastRun, readStoredRun } from "./run-count.ts";
 
 export type RunStatus = "running" | "completed" | "failed";
 
@@ -33,7 +33,7 @@ export interface Run {
   readonly steps: number;
   readonly prompts: number;
   /** What its turns cost. */
-  readonly usage: Required<Usage>;
+  readonly usage: UsageSum;
   /** The seq of its start, and the high-water mark: the last entry of its time. */
   readonly startSeq: number;
   readonly highWater: number;
@@ -53,7 +53,7 @@ export interface RunSources {
 
 /** The row of a run; null where it was not counted. */
 export function runRow({ start, last, end, conversation, parent, headSeq }: RunSources): Run | null {
-  const { counted } = last;
+  const { counted } = readStoredRun(last);
   if (counted === null) return null;
   return {
     run: last.run,

@@ -76,6 +76,7 @@ export const summaryCases: readonly ContractCase[] = [
         cacheReadTokens: 0,
         cacheWriteTokens: 0,
         costMicros: 5,
+        unpricedAnswers: 2,
       });
       assert.deepEqual(Object.keys(byModel).toSorted(), ["big", "unknown"]);
     },

@@ -7,7 +7,7 @@ const SYSTEM_TOKENS = 21_000;
 const CHARS_PER_TOKEN = 4;
 
 /** What an agent counts for an answer it did not compute. */
-export const REPLAYED: Usage = { inputTokens: UNCACHED_TOKENS, outputTokens: 10 };
+export const REPLAYED: Usage = { inputTokens: UNCACHED_TOKENS, outputTokens: 10, costMicros: 0 };
 
 /** What it counts for an answer to all that its session holds. */
 export function computedUsage(held: readonly Line[], answer: string): Usage {
@@ -17,5 +17,6 @@ export function computedUsage(held: readonly Line[], answer: string): Usage {
     cacheReadTokens: SYSTEM_TOKENS + Math.ceil(heldChars / CHARS_PER_TOKEN),
     cacheWriteTokens: 0,
     outputTokens: Math.ceil(answer.length / CHARS_PER_TOKEN),
+    costMicros: 0,
   };
 }

@@ -3,10 +3,11 @@ import type { Divergence } from "#log/diff/diff-branches";
 import type { DiffItem } from "#log/diff/diff-item";
 import type { DiffRow } from "#log/diff/align-items";
 import type { DiffTotals } from "#log/diff/diff-totals";
+import type { UsageSum } from "#log/add-usage";
 import type { UsageTotals } from "#log/summary";
 import { valueChanges } from "#log/diff/value-changes";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import { isWholeCost, type NamedBranch, type NamedDiff } from "./named-diff.ts";
+import type { NamedBranch, NamedDiff } from "./named-diff.ts";
 
 interface Wanted {
   readonly isStat: boolean;
@@ -52,11 +53,9 @@ function totalsJson(totals: DiffTotals): object {
   return { ...rest, ...usageJson(usage) };
 }
 
-/** Tokens and cost; null where no price is known, and not the whole where some are not. */
-export function usageJson(usage: UsageTotals): object {
-  const { byModel: _, costMicros, ...tokens } = usage;
-  const costIsWhole = isWholeCost({ usage });
-  return { ...tokens, costMicros: !costIsWhole && costMicros === 0 ? null : costMicros, costIsWhole };
+/** Tokens and cost, without the models. */
+export function usageJson({ byModel: _, ...sum }: UsageTotals): UsageSum {
+  return sum;
 }
 
 function rowJson({ op, a, b, isMoved, resultDiffers }: DiffRow): object {

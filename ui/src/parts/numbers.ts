@@ -16,6 +16,22 @@ export function costText(micros: number | null): string {
   return micros > 0 && dollars < 0.01 ? `$${dollars.toFixed(4)}` : `$${dollars.toFixed(2)}`;
 }
 
+/** A cost of which some, or all, may be unknown. */
+export function spentText({
+  costMicros,
+  unpricedAnswers,
+}: {
+  readonly costMicros: number | null;
+  readonly unpricedAnswers: number;
+}): string {
+  if (costMicros === null) return "unknown";
+  return unpricedAnswers === 0 ? costText(costMicros) : `at least ${costText(costMicros)}`;
+}
+
+export function unpricedText(answers: number): string {
+  return `${countText(answers, "answer")} without a known price`;
+}
+
 export function countText(count: number, one: string, many: string = `${one}s`): string {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 }

@@ -18,7 +18,7 @@ import type { Printer } from "#edges/cli/terminal/printer";
 import { changeConfig } from "./base-urls.ts";
 import { endedText } from "./turn/ending-text.ts";
 import { leftText } from "./turn/left-turn.ts";
-import { costText, usageText } from "#edges/cli/view/usage-text";
+import { dollarText, usageText } from "#edges/cli/view/usage-text";
 import { WaitingLine } from "./turn/waiting-line.ts";
 import { whenFree } from "./turn/when-free.ts";
 
@@ -260,7 +260,7 @@ function failedSummary({
   readonly usage: Usage | null;
 }): string {
   const { costMicros, outputTokens } = usage ?? {};
-  const cost = costMicros === undefined ? "" : ` and cost ${costText(costMicros, true)}`;
+  const cost = costMicros === undefined ? "" : ` and cost ${dollarText(costMicros)}`;
   const used =
     outputTokens === undefined ? "" : ` The try used ${counted(outputTokens, "token")} of answer${cost}.`;
   return `${message.replace(/\.$/, "")}. The conversation is as it was.${used}`;

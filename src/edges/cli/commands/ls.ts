@@ -4,7 +4,6 @@ import type { ListFilter } from "#conversation/list-conversations";
 import { LogError } from "#log/errors";
 import type { Listed } from "#store/requests";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
-import { withKnownCost } from "#transfer/listed/known-cost";
 import { type ListedState, listedState } from "#transfer/listed/listed-state";
 import { pastTime } from "#edges/cli/manage/past-time";
 import { headingRow, listRow, plainRow, rowState } from "#edges/cli/view/list-view";
@@ -82,7 +81,7 @@ With --json one object per line.
       shown++;
       if (call.json) {
         const state = await listedState(holdfast, listed, Date.now());
-        await out.write(jsonLine({ ...withKnownCost(listed), state }));
+        await out.write(jsonLine({ ...listed, state }));
         continue;
       }
       if (shown === 1 && out.isTerminal) await out.write(`${headingRow(how)}\n`);

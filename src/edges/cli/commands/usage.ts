@@ -4,11 +4,11 @@ import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { findConversation } from "#edges/cli/address";
 import {
-  type CountedUsage,
   countUsage,
   totalOf,
   type UsageBy,
   usageJson,
+  type UsageRow,
   UsageRows,
   USAGE_BY,
 } from "#transfer/shown/usage-rows";
@@ -20,10 +20,10 @@ export const usage: Command = {
   summary: "Shows the tokens a conversation, or all of them, used, and what they cost",
   usage: ["[ID] [--by day|model|conversation]"],
   about: `Every attempt counts, also one that failed, was cancelled or was made again. What a fork
-inherited was paid by its source and counts there. Input is what came from no cache. Where the
-price of a model is not known the cost is shown as unknown, or as "at least" where others are
-known; with --json it is null, or costIsWhole is false. What replays have used is in the total, and
-told apart behind it.
+inherited was paid by its source and counts there. Input is what came from no cache. An answer
+without a known price is in no cost: the cost is then unknown, or "at least" the rest. With --json
+costMicros is null where no cost is known, and unpricedAnswers counts these answers. The total
+includes replays, which also have a line of their own.
 
   --by WHAT  day (in UTC), model (unless told) or conversation`,
   examples: ["holdfast usage", "holdfast usage ID --by day", "holdfast usage --by conversation --json"],
@@ -68,11 +68,11 @@ async function countAll(call: Call, { holdfast, by, rows, replays }: CountingAll
 async function show(
   call: Call,
   by: UsageBy,
-  counted: readonly CountedUsage[],
-  replays: readonly CountedUsage[],
+  counted: readonly UsageRow[],
+  replays: readonly UsageRow[],
 ): Promise<void> {
-  const all = totalOf(counted);
-  const apart = replays.length === 0 ? [] : [{ ...totalOf(replays), name: "of it in replays" }];
+  const all = { name: "total", ...totalOf(counted) };
+  const apart = replays.length === 0 ? [] : [{ name: "of it in replays", ...totalOf(replays) }];
   const value = {
     ...usageJson(by, counted),
     ...(apart.length === 0 ? {} : { replays: usageJson(by, replays).total }),
@@ -90,8 +90,8 @@ async function show(
 
 const HEADINGS = ["", "input", "cache read", "cache write", "output", "cost"];
 
-function cells({ name, total, isWhole }: CountedUsage): readonly string[] {
-  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, costMicros } = total;
+function cells(row: UsageRow): readonly string[] {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = row;
   const counts = [inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens].map(String);
-  return [safeLine(name), ...counts, costText(costMicros, isWhole)];
+  return [safeLine(row.name), ...counts, costText(row)];
 }

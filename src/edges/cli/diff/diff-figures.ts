@@ -2,7 +2,6 @@ import type { DiffTotals } from "#log/diff/diff-totals";
 import type { DiffItem } from "#log/diff/diff-item";
 import type { Divergence } from "#log/diff/diff-branches";
 import { costText } from "#edges/cli/view/usage-text";
-import { isWholeCost } from "#transfer/shown/named-diff";
 
 const [SECOND_MS, MINUTE_MS] = [1_000, 60_000];
 
@@ -15,7 +14,7 @@ export function tokensText({ usage }: DiffTotals): string {
 }
 
 export function costOf(totals: DiffTotals): string {
-  return costText(totals.usage.costMicros, isWholeCost(totals));
+  return costText(totals.usage);
 }
 
 export function wallText({ wallMs }: DiffTotals): string {

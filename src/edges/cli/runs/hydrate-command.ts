@@ -49,7 +49,7 @@ request would send), state and totals, all as stored. Without --json long tool r
 
 function headLines({ run, totals, context, state }: ExactRun): readonly string[] {
   const { usage } = totals;
-  const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${costText(usage.costMicros, true)}`;
+  const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${costText(usage)}`;
   return [
     `${run.run} · ${triggerText(run)} · ${statusText(run)}`,
     `conversation ${run.conversation} · begun ${clockOf(run.startedAt)}${run.continues === null ? "" : ` · continues ${run.continues}`}`,

@@ -6,7 +6,7 @@ import type { Metadata } from "#log/entry";
 import type { Grant } from "#edges/http/access/grant";
 import { isLeft } from "#edges/http/events/left-turns";
 import type { ConversationApi, ConversationView } from "#edges/http/routes/conversation-api";
-import { withKnownCost } from "#transfer/listed/known-cost";
+import type { Listed } from "#store/requests";
 import { type HandlersOf, keyed } from "./asked.ts";
 import { listedRows } from "#edges/http/lists/listed-rows";
 import { appendFact, conversationOf, ownAct, writtenOf } from "./conversation-of.ts";
@@ -85,7 +85,7 @@ async function viewOf(
   const summary = head.summary ?? (await readSummary(conversation.space, conversation.id));
   const open = await openTurnAt(conversation.space, head);
   const { headSeq, ownerSeq, origin, title, cwd, createdAt, updatedAt, lease } = head;
-  const listed = withKnownCost({
+  const listed: Listed = {
     conversation: conversation.id,
     title,
     cwd,
@@ -96,7 +96,7 @@ async function viewOf(
     origin: origin === null ? null : { conversation: origin.source, entry: origin.entry },
     summary,
     damage: null,
-  });
+  };
   return {
     ...listed,
     space: grant.space,

@@ -1,7 +1,6 @@
 import type { Holdfast } from "#conversation/holdfast";
 import type { LastTurnKind, ListFilter } from "#conversation/list-conversations";
 import type { ListedRow, ListStatus } from "#edges/http/routes/conversation-api";
-import { withKnownCost } from "#transfer/listed/known-cost";
 import { type ListedState, listedState } from "#transfer/listed/listed-state";
 
 interface Meant {
@@ -45,8 +44,7 @@ export async function listedRows(
     });
     for (const listed of page.conversations) {
       const state = await listedState(holdfast, listed, nowMs);
-      if (meant === null || meant.states.includes(state))
-        conversations.push({ ...withKnownCost(listed), state });
+      if (meant === null || meant.states.includes(state)) conversations.push({ ...listed, state });
     }
     next = page.cursor;
   } while (next !== null && conversations.length < limit);

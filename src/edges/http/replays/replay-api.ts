@@ -122,7 +122,12 @@ const progress: Schema<ReplayProgress> = named(
     turns: count(),
     matched: count(),
     diverged: count(),
-    spent: open({ inputTokens: count(), outputTokens: count(), costMicros: nullable(count()) }),
+    spent: open({
+      inputTokens: count(),
+      outputTokens: count(),
+      costMicros: nullable(count()),
+      unpricedAnswers: count(),
+    }),
   }),
 );
 const source: Schema<ReplayPlan["source"]> = open<ReplayPlan["source"]>({

@@ -1,7 +1,7 @@
 import type { Metadata } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { Settings } from "#log/projections/settings";
-import type { ListedView } from "#transfer/listed/known-cost";
+import type { Listed } from "#store/requests";
 import type { ListedState } from "#transfer/listed/listed-state";
 import type { RoutesOf } from "./route.ts";
 import {
@@ -38,7 +38,7 @@ const LIST_STATUSES = ["working", "waiting", "unclean", "limited"] as const;
 export type ListStatus = (typeof LIST_STATUSES)[number];
 
 /** A conversation of a list, with how it stands. */
-export interface ListedRow extends ListedView {
+export interface ListedRow extends Listed {
   readonly state: ListedState;
 }
 
@@ -74,7 +74,7 @@ interface OpenTurnView {
 }
 
 /** A conversation as it stands now. */
-export interface ConversationView extends ListedView {
+export interface ConversationView extends Listed {
   readonly space: string;
   readonly ownerSeq: number;
   readonly openTurn: OpenTurnView | null;

@@ -118,7 +118,7 @@ const usageRow: Schema<UsageRow> = named(
     cacheReadTokens: count(),
     cacheWriteTokens: count(),
     costMicros: nullable(count()),
-    costIsWhole: flag(),
+    unpricedAnswers: count(),
   }),
 );
 /** What every answer about usage has. */
@@ -133,6 +133,7 @@ export const usageMembers: {
     inputTokens: count(),
     outputTokens: count(),
     costMicros: nullable(count()),
+    unpricedAnswers: count(),
   }),
 };
 

@@ -1,6 +1,7 @@
 import type { AppendResult } from "#log/batch";
 import type { Entry } from "#log/entry";
-import type { ContentBlock, Usage } from "#log/message";
+import type { UsageSum } from "#log/add-usage";
+import type { ContentBlock } from "#log/message";
 import type { Issue } from "#log/projections/issue";
 import type { Run } from "#log/runs/run-row";
 import type { ToldLink } from "#transfer/shown/told-links";
@@ -53,14 +54,15 @@ export const entry: Schema<Entry> = named(
 /** An entry that a client sends; the log checks the rest of it. */
 export const newEntry: Schema<object> = named("NewEntry", open<object>({ type: text() }));
 
-export const usage: Schema<Required<Usage>> = named(
+export const usage: Schema<UsageSum> = named(
   "Usage",
-  open<Required<Usage>>({
+  open<UsageSum>({
     inputTokens: count(),
     outputTokens: count(),
     cacheReadTokens: count(),
     cacheWriteTokens: count(),
     costMicros: nullable(count()),
+    unpricedAnswers: count(),
   }),
 );
 

@@ -1,11 +1,11 @@
 import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import type { Holdfast } from "#conversation/holdfast";
 import { readSummary } from "#conversation/list-conversations";
+import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import type { Entry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { DailyUsage } from "#log/projections/daily-usage";
 import type { Listed } from "#store/requests";
-import { UsageRows, usageJson } from "#transfer/shown/usage-rows";
 import type { FigureApi } from "#edges/http/figures/figure-api";
 import { KeptFolds } from "./kept-folds.ts";
 import type { ConversationCost, DailyRow } from "./usage-answers.ts";
@@ -58,7 +58,7 @@ export class DailyFigures {
 class DailyRows {
   readonly #rows = new Map<
     string,
-    { readonly of: Pick<DailyRow, "day" | "model" | "replay">; sum: UsageRows }
+    { readonly of: Pick<DailyRow, "day" | "model" | "replay">; sum: UsageSum }
   >();
   readonly #conversations: ConversationCost[] = [];
   readonly #asked: Daily["query"];
@@ -68,28 +68,23 @@ class DailyRows {
   }
 
   add({ conversation, title }: Counted, replay: boolean, { days, rolled }: DaysOfLog): void {
-    const all = new UsageRows();
+    let all: UsageSum | null = null;
     for (const { day, model, usage } of days.result()) {
       if (!this.#isAsked(day)) continue;
       const of = { day, model, replay };
       const name = JSON.stringify(of);
-      const row = this.#rows.get(name) ?? { of, sum: new UsageRows() };
-      row.sum.add(name, model, usage);
-      all.add(model, model, usage);
+      const row = this.#rows.get(name) ?? { of, sum: NO_USAGE };
+      row.sum = addUsage(row.sum, usage);
+      all = addUsage(all ?? NO_USAGE, usage);
       this.#rows.set(name, row);
     }
     const rollovers = rolled.filter((day) => this.#isAsked(day)).length;
-    const counted = all.result();
-    if (counted.length === 0 && rollovers === 0) return;
-    const { total } = usageJson("model", counted);
-    this.#conversations.push({ conversation, title, replay, rollovers, ...total });
+    if (all === null && rollovers === 0) return;
+    this.#conversations.push({ conversation, title, replay, rollovers, ...(all ?? NO_USAGE) });
   }
 
   result(): Omit<Daily["response"], "leftOut"> {
-    const rows = [...this.#rows.values()].map(({ of, sum }): DailyRow => {
-      const { total } = usageJson("day", sum.result());
-      return Object.assign(total, of);
-    });
+    const rows = [...this.#rows.values()].map(({ of, sum }): DailyRow => Object.assign(sum, of));
     const own = this.#conversations.filter(({ replay }) => !replay);
     return {
       rows: rows.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)),

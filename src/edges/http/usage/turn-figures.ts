@@ -1,43 +1,26 @@
-import { isUnpriced, knownModel } from "#agent/models/model-table";
+import { knownModel } from "#agent/models/model-table";
 import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { readLinks } from "#conversation/read-chain";
 import { readSummary } from "#conversation/list-conversations";
-import { addUsage, NO_USAGE } from "#log/add-usage";
+import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import { summaryChange } from "#log/entry-types";
 import type { Head } from "#log/lineage/head";
-import type { Usage } from "#log/message";
+import { totalOf } from "#transfer/shown/usage-rows";
 import { KeptFolds } from "./kept-folds.ts";
-import { type TurnCost, TurnUsage } from "./turn-usage.ts";
+import { TurnUsage } from "./turn-usage.ts";
 import type { TurnUsageView } from "./usage-answers.ts";
 
 const KEPT_MAX = 32; // conversations, of which somebody looks at the turns
 const SHARED_MAX = 1_000;
 const PAGE = 500;
 
-/** Adds up, and knows of whether all of it has a price. */
-class CostSum {
-  #total: Required<Usage> = NO_USAGE;
-  #isWhole: boolean = true;
-
-  add(usage: Usage, isWhole: boolean): void {
-    this.#total = addUsage(this.#total, usage);
-    this.#isWhole &&= isWhole;
-  }
-
-  result(): TurnCost {
-    const { costMicros, ...tokens } = this.#total;
-    const cost = !this.#isWhole && costMicros === 0 ? null : costMicros;
-    return { ...tokens, costMicros: cost, costIsWhole: this.#isWhole };
-  }
-}
-
 /** What the turns of a conversation used, what it shares with its source cost, and what was spent on replays of it. */
 export class TurnFigures {
   readonly #folds = new KeptFolds(() => new TurnUsage(), KEPT_MAX);
   /** What a fork shares never changes. */
-  readonly #shared = new Map<string, TurnCost>();
+  readonly #shared = new Map<string, UsageSum>();
 
   async read(holdfast: Holdfast, conversation: Conversation, limit: number): Promise<TurnUsageView> {
     const head = await conversation.head();
@@ -64,9 +47,9 @@ export class TurnFigures {
   async #inherited(
     holdfast: Holdfast,
     { origin }: Pick<Head, "origin">,
-    imported: readonly TurnCost[],
-  ): Promise<TurnCost | null> {
-    if (origin === null) return imported.length === 0 ? null : importedCost(imported);
+    imported: readonly UsageSum[],
+  ): Promise<UsageSum | null> {
+    if (origin === null) return imported.length === 0 ? null : totalOf(imported);
     const name = `${holdfast.spaceId}/${origin.source}@${origin.entry}`;
     const known = this.#shared.get(name);
     if (known !== undefined) return known;
@@ -78,40 +61,32 @@ export class TurnFigures {
   }
 }
 
-function importedCost(rows: readonly TurnCost[]): TurnCost {
-  const sum = new CostSum();
-  for (const { costMicros, costIsWhole, ...tokens } of rows)
-    sum.add({ ...tokens, costMicros: costMicros ?? 0 }, costIsWhole);
-  return sum.result();
-}
-
 /** What the answers and summaries on the branch up to an entry cost. */
-async function sharedCost(source: Conversation, at: string): Promise<TurnCost> {
-  const sum = new CostSum();
+async function sharedCost(source: Conversation, at: string): Promise<UsageSum> {
+  let sum = NO_USAGE;
   let cursor: string | null = null;
   do {
     const from: { readonly at: string } | { readonly cursor: string } = cursor === null ? { at } : { cursor };
     const page: Awaited<ReturnType<Conversation["history"]>> = await source.history({ limit: PAGE, ...from });
     for (const entry of page.entries) {
       const spent = summaryChange(entry.type, entry, entry.time)?.spent;
-      if (spent !== undefined)
-        sum.add(spent.usage, !isUnpriced(spent.model, { ...NO_USAGE, ...spent.usage }));
+      if (spent !== undefined) sum = addUsage(sum, spent.usage);
     }
     cursor = page.cursor;
   } while (cursor !== null);
-  return sum.result();
+  return sum;
 }
 
 /** What was spent on forks of it that are replays. */
 async function replaysOf(holdfast: Holdfast, { id }: Conversation): Promise<TurnUsageView["replays"]> {
-  const sum = new CostSum();
+  let sum = NO_USAGE;
   let count = 0;
   for await (const { conversation, origin, summary: kept } of holdfast.list({ filter: { fork: true } })) {
     if (origin?.conversation !== id) continue;
     const { run, usage } = kept ?? (await readSummary(holdfast.space, conversation));
     if (run?.trigger !== REPLAY_TRIGGER) continue;
     count += 1;
-    for (const [model, used] of Object.entries(usage.byModel)) sum.add(used, !isUnpriced(model, used));
+    sum = addUsage(sum, usage);
   }
-  return { count, ...sum.result() };
+  return { count, ...sum };
 }

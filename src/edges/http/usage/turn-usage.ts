@@ -1,12 +1,11 @@
-import { isUnpriced } from "#agent/models/model-table";
-import { addUsage, NO_USAGE } from "#log/add-usage";
+import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import type { Entry, EntryOf, TurnOutcome } from "#log/entry";
 import { summaryChange } from "#log/entry-types";
 import type { Usage } from "#log/message";
 import type { Link } from "#log/projections/chain";
 
 /** What one turn used. What is used between turns, such as a summary, counts with the turn before it. */
-export interface TurnUsageRow extends Omit<Required<Usage>, "costMicros"> {
+export interface TurnUsageRow extends UsageSum {
   /** From 1, over the conversation's own turns. */
   readonly number: number;
   /** Null: a log that was imported without its turns; then each prompt begins one. */
@@ -19,8 +18,6 @@ export interface TurnUsageRow extends Omit<Required<Usage>, "costMicros"> {
   readonly carrier: number | null;
   /** What its last answer was sent, as the model counted it; null where it did not. */
   readonly contextTokens: number | null;
-  readonly costMicros: number | null;
-  readonly costIsWhole: boolean;
 }
 
 /** What happened to the context in front of an answer: another session took over, or a summary took the place of messages. */
@@ -36,9 +33,6 @@ export interface TurnMark {
   /** Of a compaction, where it was counted. */
   readonly tokensBefore: number | null;
 }
-
-/** What was spent, whatever turn it was. */
-export type TurnCost = Pick<TurnUsageRow, keyof Usage | "costIsWhole">;
 
 type Row = { -readonly [K in keyof Omit<TurnUsageRow, "carrier">]: TurnUsageRow[K] } & {
   /** The seq of the link of the session that carried it. */
@@ -62,7 +56,7 @@ export class TurnUsage {
   /** The seq of the session's link. */
   #link: number | null = null;
   #inheritedUpTo: string | undefined;
-  #inherited: readonly TurnCost[] = [];
+  #inherited: readonly UsageSum[] = [];
 
   add(entry: Entry): void {
     if (entry.type === "turn_start") this.#begin(entry.turn, entry.prompt ?? null, entry.time);
@@ -82,7 +76,7 @@ export class TurnUsage {
   }
 
   /** What an import brought of its source's turns. */
-  get inherited(): readonly TurnCost[] {
+  get inherited(): readonly UsageSum[] {
     return this.#inherited;
   }
 
@@ -106,7 +100,6 @@ export class TurnUsage {
   }
 
   #begin(turn: string | null, prompt: string | null, time: string): Row {
-    const { costMicros: _, ...nothing } = NO_USAGE;
     const row: Row = {
       number: this.#rows.length + 1,
       turn,
@@ -116,9 +109,7 @@ export class TurnUsage {
       model: null,
       link: this.#link,
       contextTokens: null,
-      ...nothing,
-      costMicros: 0,
-      costIsWhole: true,
+      ...NO_USAGE,
     };
     this.#rows.push(row);
     this.#open = row;
@@ -161,10 +152,7 @@ export class TurnUsage {
     const before = isAnswer ? undefined : this.#rows.at(-1);
     const row =
       this.#open ?? before ?? this.#begin(null, this.#prompt?.id ?? null, this.#prompt?.time ?? entry.time);
-    const { costMicros, ...tokens } = addUsage({ ...row, costMicros: row.costMicros ?? 0 }, usage);
-    const isWhole = row.costIsWhole && !isUnpriced(model, { ...NO_USAGE, ...usage });
-    const cost = !isWhole && costMicros === 0 ? null : costMicros;
-    Object.assign(row, tokens, { costMicros: cost, costIsWhole: isWhole });
+    Object.assign(row, addUsage(row, usage));
     if (!isAnswer) return;
     const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
     const sent = inputTokens + cacheReadTokens + cacheWriteTokens;

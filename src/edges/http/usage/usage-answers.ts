@@ -11,16 +11,14 @@ import {
   type Schema,
   text,
 } from "#edges/http/routes/value-schema";
-import type { Usage } from "#log/message";
-import type { TurnCost, TurnMark, TurnUsageRow } from "./turn-usage.ts";
+import type { UsageSum } from "#log/add-usage";
+import type { TurnMark, TurnUsageRow } from "./turn-usage.ts";
 
 /** What was spent on one day with one model, by conversations or by replays of them. */
-export interface DailyRow extends Omit<Required<Usage>, "costMicros"> {
+export interface DailyRow extends UsageSum {
   readonly day: string;
   readonly model: string;
   readonly replay: boolean;
-  readonly costMicros: number | null;
-  readonly costIsWhole: boolean;
 }
 
 /** What one conversation used of that time. */
@@ -39,9 +37,9 @@ export interface TurnUsageView extends OfConversation {
   /** How many tokens the model of the last turn takes, where that is known. */
   readonly window: number | null;
   /** What the answers that it shares with its source cost there; in none of its sums. Null: it is no fork. */
-  readonly inherited: TurnCost | null;
+  readonly inherited: UsageSum | null;
   /** What was spent on replays of it; in none of its sums. */
-  readonly replays: TurnCost & { readonly count: number };
+  readonly replays: UsageSum & { readonly count: number };
 }
 
 /** What was used on each day, and by whom. */
@@ -62,7 +60,7 @@ const usageCounts = {
   cacheReadTokens: count(),
   cacheWriteTokens: count(),
   costMicros: nullable(count()),
-  costIsWhole: flag(),
+  unpricedAnswers: count(),
 };
 
 export const dailyUsage: Schema<DailyUsageView> = answer<DailyUsageView>({
@@ -123,6 +121,6 @@ export const turnUsage: Schema<TurnUsageView> = answer<TurnUsageView>({
   ),
   count: count(),
   window: nullable(count()),
-  inherited: nullable(open<TurnCost>(usageCounts)),
+  inherited: nullable(open<UsageSum>(usageCounts)),
   replays: open<TurnUsageView["replays"]>({ count: count(), ...usageCounts }),
 });

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { isSameRun } from "#log/runs/run-count";
 import { entryDigest, LinkCheck } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
@@ -166,7 +166,7 @@ async function checkRuns({ session, space, state }: Log, folder: RunFolder): Pro
     const finished = rows.get(startSeq);
     if (finished === undefined)
       return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
-    if (over && !(finished !== null && isDeepStrictEqual(readJson(finished), last)))
+    if (over && !(finished !== null && isSameRun(readJson(finished), last)))
       return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
   }
   return rows.size === kept.length ? null : "There are rows of runs that the log does not have";

@@ -8,7 +8,7 @@ import { noteGone, noteOpened } from "../../frame/recent.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { costText, tokensText } from "../../parts/numbers.ts";
+import { costText, spentText, tokensText } from "../../parts/numbers.ts";
 import { StatusDot } from "../../parts/marks/status-dot.tsx";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { navigate } from "../../router/location.ts";
@@ -32,7 +32,7 @@ function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element
         </span>
       )}
       <span>
-        cost <b>{costText(summary?.usage.costMicros ?? null)}</b>
+        cost <b>{summary === null ? costText(null) : spentText(summary.usage)}</b>
       </span>
       <span>
         tokens <b>{tokensText((summary?.usage.inputTokens ?? 0) + (summary?.usage.outputTokens ?? 0))}</b>

@@ -44,6 +44,7 @@ export interface SideTotals {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicros: number | null;
+  readonly unpricedAnswers: number;
   readonly wallMs: number;
 }
 

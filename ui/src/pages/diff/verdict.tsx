@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { safeLine, shortId } from "#transfer/shown/shown-text";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { countText, spentText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
 import type { Compared, DiffChange, SideTotals } from "./compared-rows.ts";
 
@@ -107,12 +107,7 @@ export function Figures({ compared: { a, b } }: { readonly compared: Compared })
       tokensText(tokensIn(other)),
       changeText(tokensIn(one), tokensIn(other)),
     ],
-    [
-      "Cost",
-      costText(one.costMicros),
-      costText(other.costMicros),
-      changeText(one.costMicros, other.costMicros),
-    ],
+    ["Cost", spentText(one), spentText(other), changeText(one.costMicros, other.costMicros)],
     ["Wall time", wallText(one.wallMs), wallText(other.wallMs), changeText(one.wallMs, other.wallMs)],
   ];
   return (

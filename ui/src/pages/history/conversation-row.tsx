@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useIssueCount } from "../../data/issue-counts-shown.ts";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
-import { costText } from "../../parts/numbers.ts";
+import { costText, spentText } from "../../parts/numbers.ts";
 import { Ago } from "../../parts/shown-time.tsx";
 import { StatusDot } from "../../parts/marks/status-dot.tsx";
 import { Strip } from "../../parts/marks/strip.tsx";
@@ -91,7 +91,7 @@ export function ConversationRow({ listed, isSelected, select }: RowProps): JSX.E
         {listed.headSeq.toLocaleString("en-US")}
       </span>
       <span class="c-cost meta-num num" role="cell">
-        {costText(summary?.usage.costMicros ?? null)}
+        {summary === null ? costText(null) : spentText(summary.usage)}
       </span>
       <span class="c-time meta-num num" role="cell">
         <Ago time={listed.updatedAt} />

@@ -5,7 +5,7 @@ import { useLoaded } from "../../data/loaded.ts";
 import { ChainList } from "../../parts/marks/chain-list.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { countText, costText, tokensText } from "../../parts/numbers.ts";
+import { costText, countText, spentText, tokensText } from "../../parts/numbers.ts";
 import { Strip } from "../../parts/marks/strip.tsx";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { wordsOf } from "../../text/message-words.ts";
@@ -58,10 +58,7 @@ function About({ listed }: { readonly listed: Listed }): JSX.Element {
           )}
         </Row>
       )}
-      <Row name="Cost">
-        {costText(usage?.costMicros ?? null)}
-        {usage?.costIsWhole === false ? ", and what nobody knows the price of" : ""}
-      </Row>
+      <Row name="Cost">{usage === undefined ? costText(null) : spentText(usage)}</Row>
       <Row name="Tokens">
         in {tokensText(usage?.inputTokens ?? 0)}, out {tokensText(usage?.outputTokens ?? 0)}
       </Row>

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { ReplayDetails } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { countText, spentText, tokensText } from "../../parts/numbers.ts";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { type ModelEnd, modelText, type ReplayStory, type StoryModel } from "./replay-story.ts";
 
@@ -42,7 +42,7 @@ function Row({
         </p>
         {end === null ? null : (
           <p class="faint">
-            {`${end.sent} of ${countText(end.prompts, "prompt")} sent, ${countText(end.steps, "answer")}, ${countText(end.calls, "call")}, ${tokensText(end.usage.inputTokens + end.usage.outputTokens)} tokens, ${costText(end.usage.costMicros)}`}
+            {`${end.sent} of ${countText(end.prompts, "prompt")} sent, ${countText(end.steps, "answer")}, ${countText(end.calls, "call")}, ${tokensText(end.usage.inputTokens + end.usage.outputTokens)} tokens, ${spentText(end.usage)}`}
           </p>
         )}
       </div>

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ReplayDetails } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
-import { costText, countText, elapsedText, tokensText } from "../../parts/numbers.ts";
+import { costText, countText, elapsedText, spentText, tokensText } from "../../parts/numbers.ts";
 import { type ReplayStory, turnState } from "./replay-story.ts";
 
 const SECOND_MS = 1_000;
@@ -27,6 +27,7 @@ interface Spent {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costMicros: number | null;
+  readonly unpricedAnswers: number;
 }
 
 /** A cell for each turn of a model; where there are too many to see, as much of the bar as is done. */
@@ -89,7 +90,7 @@ export function ReplayProgress({
     [
       "Spent",
       <>
-        {costText(spent?.costMicros ?? 0)}
+        {spent === null ? costText(0) : spentText(spent)}
         <span class="sub">
           {" "}
           {maxCostMicros === null ? "without a limit" : `of ${costText(maxCostMicros)} for each model`}

@@ -44,6 +44,7 @@ export interface ModelEnd {
     readonly inputTokens: number;
     readonly outputTokens: number;
     readonly costMicros: number | null;
+    readonly unpricedAnswers: number;
   };
   readonly missed: readonly object[];
   readonly divergence: ToldDivergence | null;

@@ -6,7 +6,7 @@ import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { countText, spentText, tokensText } from "../../parts/numbers.ts";
 import { Ago } from "../../parts/shown-time.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { conversationAddress } from "../../router/addresses.ts";
@@ -35,7 +35,7 @@ function Row({ run, title }: { readonly run: Run; readonly title: string }): JSX
       <span class="muted cut">{safeLine(model ?? "")}</span>
       <span class="muted num">{countText(steps, "step")}</span>
       <span class="muted num">{tokensText(usage.inputTokens + usage.outputTokens)} tokens</span>
-      <span class="muted num">{costText(usage.costMicros)}</span>
+      <span class="muted num">{spentText(usage)}</span>
       <span class="faint num">
         <Ago time={startedAt} />
       </span>

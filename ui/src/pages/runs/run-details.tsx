@@ -8,7 +8,7 @@ import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { costText, countText, elapsedText, tokensText } from "../../parts/numbers.ts";
+import { countText, elapsedText, spentText, tokensText } from "../../parts/numbers.ts";
 import { Moment } from "../../parts/shown-time.tsx";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { changeQuery } from "../../router/location.ts";
@@ -32,7 +32,7 @@ function factsOf(run: Run): readonly (readonly [string, ComponentChildren])[] {
     ],
     [
       "Used",
-      `${tokensText(usage.inputTokens)} tokens in, ${tokensText(usage.outputTokens)} out, ${costText(usage.costMicros)}`,
+      `${tokensText(usage.inputTokens)} tokens in, ${tokensText(usage.outputTokens)} out, ${spentText(usage)}`,
     ],
     ["Began", <Moment key="began" time={run.startedAt} />],
     ["Ended", run.completedAt === null ? "not yet" : <Moment key="ended" time={run.completedAt} />],

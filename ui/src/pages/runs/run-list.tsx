@@ -3,7 +3,7 @@ import type { Run } from "#log/runs/run-row";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { countText, spentText, tokensText } from "../../parts/numbers.ts";
 import { Ago } from "../../parts/shown-time.tsx";
 import { VirtualList } from "../../parts/virtual-list.tsx";
 import { changeQuery } from "../../router/location.ts";
@@ -56,7 +56,7 @@ function Row({ run, isOpen }: { readonly run: Run; readonly isOpen: boolean }): 
     countText(prompts, "prompt"),
     countText(steps, "step"),
     `${tokensText(usage.inputTokens + usage.outputTokens)} tokens`,
-    costText(usage.costMicros),
+    spentText(usage),
     ...(seedCount === 0 ? [] : [countText(seedCount, "seed")]),
     ...(continues === null ? [] : ["continues another"]),
   ];

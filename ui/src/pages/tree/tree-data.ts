@@ -5,7 +5,7 @@ import { client } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
 import { readTree, type WholeTree } from "../../data/whole-tree.ts";
-import { costText } from "../../parts/numbers.ts";
+import { costText, spentText } from "../../parts/numbers.ts";
 import { openedConversation } from "../conversation/opened-conversation.ts";
 import type { CarryMark, ForkMark } from "./tree-rows.ts";
 
@@ -42,7 +42,7 @@ async function readForks(conversation: string, signal: AbortSignal): Promise<rea
     for (const { conversation: of, origin, title, summary } of page.conversations) {
       if (origin === null) continue;
       const replay = replayed.get(of);
-      const cost = `new ${costText(summary?.usage.costMicros ?? null)}`;
+      const cost = `new ${summary === null ? costText(null) : spentText(summary.usage)}`;
       forks.push({
         conversation: of,
         entry: origin.entry,

@@ -5,7 +5,7 @@ import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { costText, countText, spentText, tokensText, unpricedText } from "../../parts/numbers.ts";
 import { openedConversation } from "../conversation/opened-conversation.ts";
 import type { PageProps } from "../pages.ts";
 import { TurnChart } from "./turn-chart.tsx";
@@ -16,9 +16,8 @@ type Total = Api["getUsage"]["response"]["total"];
 
 /** What is new in it, beside what it shares with its source: that was paid there. */
 function newCost({ inherited }: TurnUsageView, total: Total): string {
-  const unknown = total.costIsWhole ? [] : ["some prices are not known"];
-  const shared =
-    inherited === null ? "nothing inherited" : `new; ${costText(inherited.costMicros)} inherited`;
+  const unknown = total.unpricedAnswers === 0 ? [] : [unpricedText(total.unpricedAnswers)];
+  const shared = inherited === null ? "nothing inherited" : `new; ${spentText(inherited)} inherited`;
   return [shared, ...unknown].join(", ");
 }
 
@@ -35,7 +34,7 @@ function Cards({ found, total }: { readonly found: TurnUsageView; readonly total
       cards={[
         {
           name: "Cost of this conversation",
-          value: costText(total.costMicros),
+          value: spentText(total),
           more: newCost(found, total),
         },
         inputCard(total),
@@ -60,7 +59,7 @@ function Cards({ found, total }: { readonly found: TurnUsageView; readonly total
         },
         {
           name: "Replays, kept apart",
-          value: costText(found.replays.count === 0 ? 0 : found.replays.costMicros),
+          value: spentText(found.replays),
           more: found.replays.count === 0 ? "" : countText(found.replays.count, "replay"),
         },
       ]}

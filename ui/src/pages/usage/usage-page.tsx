@@ -4,7 +4,7 @@ import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { countText, spentText, tokensText, unpricedText } from "../../parts/numbers.ts";
 import { changeQuery, query } from "../../router/location.ts";
 import { DayChart } from "./day-chart.tsx";
 import { inputCard, UsageCards } from "./usage-cards.tsx";
@@ -109,7 +109,7 @@ function total(rows: readonly DailyRow[]): Omit<DailyRow, "day" | "model" | "rep
       cacheReadTokens: 0,
       cacheWriteTokens: 0,
       costMicros: 0,
-      costIsWhole: true,
+      unpricedAnswers: 0,
     }
   );
 }
@@ -122,8 +122,8 @@ function Cards({ found }: { readonly found: Daily }): JSX.Element {
       cards={[
         {
           name: "Cost",
-          value: costText(own.costMicros),
-          more: own.costIsWhole ? "" : "some prices are not known",
+          value: spentText(own),
+          more: own.unpricedAnswers === 0 ? "" : unpricedText(own.unpricedAnswers),
         },
         inputCard(own),
         { name: "Tokens out", value: tokensText(own.outputTokens) },
@@ -131,7 +131,7 @@ function Cards({ found }: { readonly found: Daily }): JSX.Element {
         { name: "Rollovers", value: found.rollovers.toLocaleString("en-US") },
         {
           name: "Replays, kept apart",
-          value: costText(replays.costMicros),
+          value: spentText(replays),
           more: found.replayCount === 0 ? "" : countText(found.replayCount, "replay"),
         },
       ]}

@@ -121,7 +121,7 @@ export function addedUp<T extends Omit<DailyRow, "day" | "model" | "replay">>(
       cacheReadTokens: row.cacheReadTokens + (sum?.cacheReadTokens ?? 0),
       cacheWriteTokens: row.cacheWriteTokens + (sum?.cacheWriteTokens ?? 0),
       costMicros: costs.length === 0 ? null : costs.reduce((all, one) => all + one, 0),
-      costIsWhole: row.costIsWhole && (sum?.costIsWhole ?? true),
+      unpricedAnswers: row.unpricedAnswers + (sum?.unpricedAnswers ?? 0),
     });
   }
   return [...sums.values()];

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { DailyRow } from "#edges/http/client/index";
-import { costText } from "../../parts/numbers.ts";
+import { costText, unpricedText } from "../../parts/numbers.ts";
 import { CsvButton } from "./csv-button.tsx";
 import type { CsvRow } from "./csv-text.ts";
 
@@ -26,12 +26,16 @@ interface UsageTableProps {
 const COUNTS = ["In", "From cache", "Into cache", "Out", "Cost"];
 const number = (value: number): string => value.toLocaleString("en-US");
 
-export function CostCell({ row }: { readonly row: Pick<Used, "costMicros" | "costIsWhole"> }): JSX.Element {
-  const { costMicros, costIsWhole } = row;
-  if (costMicros === null) return <span class="faint">price not known</span>;
+export function CostCell({
+  row,
+}: {
+  readonly row: Pick<Used, "costMicros" | "unpricedAnswers">;
+}): JSX.Element {
+  const { costMicros, unpricedAnswers } = row;
+  if (costMicros === null) return <span class="faint">unknown</span>;
   return (
     <>
-      {costIsWhole ? "" : <span title="Some of it has no price that is known">at least </span>}
+      {unpricedAnswers === 0 ? "" : <span title={unpricedText(unpricedAnswers)}>at least </span>}
       {costText(costMicros)}
     </>
   );
