@@ -1,6 +1,6 @@
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { ConversationId } from "#log/ids";
-import type { Place } from "#log/lineage/head";
+import type { ForkPoint, Place } from "#log/lineage/head";
 import type { SpaceStore } from "#store/facets";
 import type { BranchEntry } from "./history-pages.ts";
 import { SCAN_ENTRIES, stretches } from "./read-log.ts";
@@ -66,6 +66,51 @@ export async function sharedDepth(space: SpaceStore, one: BranchEnd, other: Bran
     depth = Math.ceil((low + high) / 2);
   }
   return low;
+}
+
+/** A stretch of a branch that one log holds. */
+export interface LogOnBranch {
+  readonly conversation: ConversationId;
+  /** The depth of its first node. */
+  readonly from: number;
+}
+
+/**
+ * The logs that hold a stretch of a branch, oldest first, and how many nodes of the whole branch are inherited. A
+ * conversation holds the end of a branch and its sources what lies above, each in one piece.
+ */
+export async function logsOnBranch(
+  space: SpaceStore,
+  branch: BranchEnd,
+  stretch: { readonly first: number; readonly last: number },
+  origin: ForkPoint | null,
+): Promise<{ readonly logs: readonly LogOnBranch[]; readonly inherited: number }> {
+  const { conversation, end } = branch;
+  const known = new Map<number, ConversationId>();
+  const holderAt = async (depth: number): Promise<ConversationId> => {
+    if (depth > (origin?.depth ?? -1)) return conversation;
+    const holder = known.get(depth) ?? (await placeAtDepth(space, branch, depth))?.conversation;
+    known.set(depth, holder ?? conversation);
+    return holder ?? conversation;
+  };
+  const startOf = async (holder: ConversationId, from: number, until: number): Promise<number> => {
+    let [low, high] = [from, until];
+    // Most often one log holds all of it.
+    for (let depth = low; low < high; depth = (low + high) >> 1)
+      if ((await holderAt(depth)) === holder) high = depth;
+      else low = depth + 1;
+    return low;
+  };
+  const logs: LogOnBranch[] = [];
+  for (let at = stretch.last; at >= stretch.first;) {
+    const holder = await holderAt(at);
+    const from = await startOf(holder, stretch.first, at);
+    logs.unshift({ conversation: holder, from });
+    at = from - 1;
+  }
+  const deepest = Math.min(end.depth, origin?.depth ?? -1); // that may be inherited
+  const isAll = deepest === -1 || (await holderAt(deepest)) !== conversation;
+  return { logs, inherited: isAll ? deepest + 1 : await startOf(conversation, 0, deepest) };
 }
 
 function isSamePlace(one: Place | null, other: Place | null): boolean {

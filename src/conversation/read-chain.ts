@@ -21,15 +21,15 @@ export async function readLinks(
   return (await readLineage(space, conversation, ["upstream_link"], new ChainReader(false))).links();
 }
 
-/** Takes the entries of a conversation and, before them, those its branch has of the logs it was forked from. */
-export async function readLineage<R extends { add(entry: Entry, inherited: boolean): void }>(
+/** Reads the entries of a conversation and, before them, those its branch has of the logs it was forked from: their `source`. */
+export async function readLineage<R extends { add(entry: Entry, source: ConversationId | null): void }>(
   space: SpaceStore,
   conversation: ConversationId,
   types: readonly EntryType[],
   reader: R,
 ): Promise<R> {
   for (const { source, upTo } of await inheritedBranch(space, conversation))
-    await eachEntry(space, source, { types, upTo, onEntry: (entry) => reader.add(entry, true) });
-  await eachEntry(space, conversation, { types, onEntry: (entry) => reader.add(entry, false) });
+    await eachEntry(space, source, { types, upTo, onEntry: (entry) => reader.add(entry, source) });
+  await eachEntry(space, conversation, { types, onEntry: (entry) => reader.add(entry, null) });
   return reader;
 }

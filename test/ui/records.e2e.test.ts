@@ -24,6 +24,10 @@ async function fill(store: string): Promise<void> {
   const sample = await holdfast.create({ id: "sample", title: "Plan the party" });
   await sample.append(sampleEntries(Date.parse("2026-03-02T12:00:00Z")));
   await sample.fork({ id: "fork", at: "a3" });
+  const source = await holdfast.create({ id: "source" });
+  await source.append([user("Said before the fork")]);
+  await source.fork({ id: "orphan" });
+  await source.erase();
   const long = await holdfast.create({ id: "long", title: `طويل ${"長い題名 ".repeat(30)}` });
   const entries = Array.from({ length: LONG }, (_, at): EntryBody => ({
     ...user(`${HOSTILE}${at} ${"x".repeat(at % 50)}`),
@@ -192,6 +196,28 @@ test("the chain says of each upstream session why it began, what it was told, wh
     .click();
   await page.waitForURL("**/log?seq=*");
   await page.locator(".rec-open pre").waitFor();
+});
+
+test("a fork shows where its inherited part moved to another session and how long calls took there, as the source does", async () => {
+  const mark = page.locator(".ribbon.roll").first();
+  const call = page.locator(".card summary", { hasText: "send_email" }).first();
+  await goTo("/c/sample?at=a1");
+  await call.getByText(/^\d.* s$/).waitFor();
+  await mark.waitFor();
+  const wanted = [await mark.innerText(), await call.innerText()];
+  await goTo("/c/fork?at=a1");
+  await page.locator(".tag", { hasText: "inherited" }).first().waitFor();
+  await mark.waitFor();
+  await call.getByText(/^\d.* s$/).waitFor();
+  expect([await mark.innerText(), await call.innerText()]).toEqual(wanted);
+  expect(await page.locator(".ribbon.roll").count()).toBe(1);
+});
+
+test("a fork whose source was erased shows what it inherited", async () => {
+  const other = await ui.open({ path: "/c/orphan", expected: /status of 404/ });
+  await other.getByText("Said before the fork").first().waitFor();
+  await other.locator(".tag", { hasText: "inherited" }).first().waitFor();
+  await expect.poll(() => other.locator(".banner.bad").count()).toBe(0);
 });
 
 test("the chain of a fork ends where the fork was taken: no session that its source began later, and none current", async () => {

@@ -47,7 +47,17 @@ function pageAt(log: readonly Entry[], headSeq: number): Page {
   const hidden = known.flatMap((entry) => (entry.type === "hide" ? [entry.target as string] : []));
   const [entries, length] = [branch, branch.length];
   const shown = hidden.filter((id) => branch.some((entry) => entry.id === id));
-  return { leaf, length, inherited: 0, from: 0, entries, hidden: shown, cut: {}, headSeq } as unknown as Page;
+  return {
+    leaf,
+    length,
+    inherited: 0,
+    from: 0,
+    logs: [],
+    entries,
+    hidden: shown,
+    cut: {},
+    headSeq,
+  } as unknown as Page;
 }
 
 const step = fc.record({ act: fc.constantFrom("say", "say", "say", "leaf", "hide"), at: fc.nat(20) });

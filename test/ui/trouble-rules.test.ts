@@ -34,12 +34,12 @@ test("ribbons say in words why a session was left", () => {
     entry(5, { type: "turn_end", turn: "t", outcome: "failed", resetAt: "later" }),
     entry(6, { type: "turn_end", turn: "u", outcome: "failed", class: "auth" }),
   ];
-  expect(ribbonsOf(facts, -1).map(ribbonWords)).toEqual([
+  expect(ribbonsOf(facts).map(ribbonWords)).toEqual([
     expect.stringContaining("end of its life"),
     expect.stringContaining("The prompt was kept"),
     expect.stringContaining("needs a person"),
   ]);
-  const [link] = ribbonsOf([entry(3, { type: "upstream_link", upstream: "B", reason: "__proto__" })], -1);
+  const [link] = ribbonsOf([entry(3, { type: "upstream_link", upstream: "B", reason: "__proto__" })]);
   expect(link === undefined ? "" : ribbonWords(link)).toContain("proto");
 });
 
@@ -53,15 +53,14 @@ describe("what was survived", () => {
   const state = (facts: readonly Entry[]): ThreadState => withFacts(NO_THREAD, facts);
   test("is said by the same session being asked once more, or by another that took over", () => {
     const again = entry(5, { type: "attempt", turn, upstream: "A", process: "2" });
-    expect(ribbonsOf([...asked, again], -1)).toMatchObject([{ kind: "again", isRestarted: true }]);
+    expect(ribbonsOf([...asked, again])).toMatchObject([{ kind: "again", isRestarted: true }]);
     const busy = entry(5, { type: "attempt", turn, upstream: "A", process: "1" });
-    expect(ribbonsOf([...asked, busy], -1)).toMatchObject([{ kind: "again", isRestarted: false }]);
+    expect(ribbonsOf([...asked, busy])).toMatchObject([{ kind: "again", isRestarted: false }]);
     // Another turn, another session, and the steps of a model are no repetition.
     const other = entry(5, { type: "attempt", turn: "u", upstream: "A" });
     const next = entry(5, { type: "attempt", turn, upstream: "B" });
     const steps = [1, 2].map((seq) => entry(seq, { type: "attempt", turn, model: "m" }));
-    for (const facts of [[...asked, other], [...asked, next], steps])
-      expect(ribbonsOf(facts, -1)).toEqual([]);
+    for (const facts of [[...asked, other], [...asked, next], steps]) expect(ribbonsOf(facts)).toEqual([]);
     expect(survivalSince(state([...asked, again, ended]), 2)).toMatchObject({
       turn: "ended",
       isAnswered: true,
@@ -94,6 +93,7 @@ describe("what was survived", () => {
         length: 1,
         inherited: 0,
         from: 0,
+        logs: [],
         headSeq: 1,
         hidden: [],
         cut: {},

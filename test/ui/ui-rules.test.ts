@@ -128,11 +128,11 @@ describe("ribbons", () => {
       attempt,
       entry(5, { type: "turn_end", turn: "t", outcome: "failed", resetAt: "later" }),
     ];
-    expect(ribbonsOf(facts, -1)).toMatchObject([
+    expect(ribbonsOf(facts)).toMatchObject([
       { kind: "rollover", reason: "expired", words: "Session expired", attempt },
       { kind: "parked", until: "later" },
     ]);
-    expect(ribbonsOf(facts, 3).map(({ kind }) => kind)).toEqual(["parked"]);
+    expect(ribbonsOf(facts, new Set(facts.slice(2, 3))).map(({ kind }) => kind)).toEqual(["parked"]);
     expect(factsOnBranch(facts, () => true)).toEqual(facts);
     expect(factsOnBranch(facts, () => false)).toEqual([]);
   });
@@ -145,6 +145,7 @@ describe("a branch", () => {
     length: 5,
     inherited: 0,
     from: 2,
+    logs: [],
     headSeq: 9,
     hidden: [],
     cut: {},
@@ -178,6 +179,7 @@ describe("a fork", () => {
     length: 7,
     inherited: 0,
     from: 0,
+    logs: [],
     headSeq: 9,
     hidden: [],
     cut: {},

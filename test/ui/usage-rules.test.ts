@@ -90,6 +90,7 @@ const link = (seq: number, inherited = false): Link => ({
   id: `s${seq}`,
   agent: "sim",
   account: null,
+  source: inherited ? "source" : null,
   reason: "new",
   since: "2026-01-01T00:00:00Z",
   seq,

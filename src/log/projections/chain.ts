@@ -1,5 +1,5 @@
 import type { Entry, EntryOf, EntryType } from "#log/entry";
-import type { EntryId } from "#log/ids";
+import type { ConversationId, EntryId } from "#log/ids";
 
 /** One spell of an upstream id at the head of the conversation, and the entries it carried. */
 export interface Link {
@@ -9,7 +9,9 @@ export interface Link {
   readonly reason: string;
   readonly since: string;
   readonly seq: number;
-  /** The first and last message it was given or gave in this spell; null when it carried nothing. */
+  /** The conversation whose log holds it, of a link that was inherited: `seq` and `carried` count there. Null: its own. */
+  readonly source: ConversationId | null;
+  /** The first and last message of that log it was given or gave in this spell; null when it carried none. */
   readonly carried: { readonly fromSeq: number; readonly toSeq: number } | null;
   /** Held by the source of a fork: a record, never to be resumed from here. */
   readonly inherited: boolean;
@@ -37,10 +39,10 @@ export interface Chain {
  */
 export function chainOf(
   entries: Iterable<Entry>,
-  isInherited: (entry: Entry) => boolean = () => false,
+  sourceOf: (entry: Entry) => ConversationId | null = () => null,
 ): Chain {
   const reading = new ChainReader();
-  for (const entry of entries) reading.add(entry, isInherited(entry));
+  for (const entry of entries) reading.add(entry, sourceOf(entry));
   return { links: reading.links(), carriers: reading.carriers() };
 }
 
@@ -52,6 +54,12 @@ interface OpenTurn {
   carrier: number | null;
 }
 
+/** Where a message lies. */
+interface MessagePlace {
+  readonly source: ConversationId | null;
+  readonly seq: number;
+}
+
 type OpenLink = { -readonly [K in keyof Link]: Link[K] } & {
   carried: { fromSeq: number; toSeq: number } | null;
 };
@@ -60,9 +68,11 @@ type OpenLink = { -readonly [K in keyof Link]: Link[K] } & {
 export class ChainReader {
   readonly #links: OpenLink[] = [];
   readonly #carriers: Map<EntryId, number[]> | null;
-  readonly #seqs = new Map<EntryId, number>();
+  readonly #places = new Map<EntryId, MessagePlace>();
   readonly #turns = new Map<string, OpenTurn>();
   #turn: OpenTurn | null = null;
+  /** The log that is read now. */
+  #source: ConversationId | null = null;
   /** Messages outside of a turn: the last may turn out to be a prompt. */
   #loose: EntryOf<"message">[] = [];
 
@@ -70,29 +80,41 @@ export class ChainReader {
     this.#carriers = keepCarriers ? new Map() : null;
   }
 
-  add(entry: Entry, inherited: boolean): void {
-    if (entry.type === "upstream_link") this.#addLink(entry, inherited);
-    else if (entry.type === "message") this.#addMessage(entry, inherited);
+  /** Entries in the order of their logs, the oldest log first. `source`: as a link has it. */
+  add(entry: Entry, source: ConversationId | null): void {
+    if (source !== this.#source) this.#startLog(source);
+    if (entry.type === "upstream_link") this.#addLink(entry);
+    else if (entry.type === "message") this.#addMessage(entry);
     else if (entry.type === "turn_start") this.#startTurn(entry);
     else if (entry.type === "attempt") this.#addAttempt(entry);
     else if (entry.type === "turn_end") this.#turn = null;
   }
 
-  #addLink(entry: EntryOf<"upstream_link">, inherited: boolean): void {
+  /** A fork may see the beginning of a turn of its source and not its end; its own messages belong to no such turn. */
+  #startLog(source: ConversationId | null): void {
+    this.#flush();
+    this.#source = source;
+    this.#turn = null;
+    this.#turns.clear();
+  }
+
+  #addLink(entry: EntryOf<"upstream_link">): void {
     if (entry.upstream.trim() === "") return;
     this.#flush();
+    const source = this.#source;
     const head = this.#links.at(-1);
-    if (head?.id === entry.upstream && head.agent === entry.agent && head.inherited === inherited) return;
+    if (head?.id === entry.upstream && head.agent === entry.agent && head.source === source) return;
     const { upstream: id, agent, account = null, reason, time: since, seq } = entry;
-    this.#links.push({ id, agent, account, reason, since, seq, carried: null, inherited });
+    const inherited = source !== null;
+    this.#links.push({ id, agent, account, reason, since, seq, source, carried: null, inherited });
     if (this.#turn !== null) this.#turn.carrier = this.#links.length - 1; // it rolled by itself, or is about to be asked
   }
 
-  #addMessage(entry: EntryOf<"message">, inherited: boolean): void {
-    this.#seqs.set(entry.id, entry.seq);
+  #addMessage(entry: EntryOf<"message">): void {
+    this.#places.set(entry.id, { source: this.#source, seq: entry.seq });
     if (this.#turn !== null) {
       if (this.#turn.carrier !== null) this.#carry(this.#turn.carrier, entry.id);
-    } else if (this.#links.at(-1)?.inherited === inherited) {
+    } else if (this.#links.at(-1)?.source === this.#source) {
       this.#loose.push(entry);
       if (this.#loose.length > LOOSE_MAX) this.#flush(LOOSE_MAX / 2);
     }
@@ -120,11 +142,14 @@ export class ChainReader {
   }
 
   #carry(at: number, message: EntryId): void {
-    const [link, seq] = [this.#links[at], this.#seqs.get(message)];
-    if (link === undefined || seq === undefined) return;
-    const carried = (link.carried ??= { fromSeq: seq, toSeq: seq });
-    carried.fromSeq = Math.min(carried.fromSeq, seq);
-    carried.toSeq = Math.max(carried.toSeq, seq);
+    const [link, place] = [this.#links[at], this.#places.get(message)];
+    if (link === undefined || place === undefined) return;
+    if (place.source === link.source) {
+      const { seq } = place;
+      const carried = (link.carried ??= { fromSeq: seq, toSeq: seq });
+      carried.fromSeq = Math.min(carried.fromSeq, seq);
+      carried.toSeq = Math.max(carried.toSeq, seq);
+    }
     const known = this.#carriers?.get(message);
     if (known === undefined) this.#carriers?.set(message, [at]);
     else if (known.at(-1) !== at) known.push(at);

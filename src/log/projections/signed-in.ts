@@ -1,5 +1,5 @@
 import type { Entry, EntryType } from "#log/entry";
-import type { EntryId } from "#log/ids";
+import type { ConversationId, EntryId } from "#log/ids";
 import { CHAIN_TYPES, ChainReader } from "./chain.ts";
 import { linkRecords } from "./link-records.ts";
 
@@ -42,8 +42,8 @@ export class AccountReader {
     this.#reset = reset;
   }
 
-  add(entry: Entry, inherited: boolean): void {
-    this.#chain.add(entry, inherited);
+  add(entry: Entry, source: ConversationId | null): void {
+    this.#chain.add(entry, source);
     if (entry.type === "message") this.#said.add(entry.id);
     else if (entry.id === this.#reset) {
       this.#said.clear();

@@ -56,6 +56,40 @@ test("a fork says how much of its branch another conversation holds", async () =
   expect(fork.length).toBe(fork.entries.length);
 });
 
+test("a branch says which log each of its places lies in, on any stretch, also where it leaves what was inherited early", async () => {
+  const fork = await served.holdfast.conversation("f");
+  const below = await fork.fork({ id: "below", at: "f1" });
+  await below.append([{ ...user("deeper"), id: "b1" }]);
+  const whole = await client.listBranch({ conversation: "below", from: 0, limit: 500 });
+  expect([whole.inherited, whole.logs]).toEqual([
+    12,
+    [
+      { conversation: "c", from: 0 },
+      { conversation: "f", from: 11 },
+      { conversation: "below", from: 12 },
+    ],
+  ]);
+  const part = await client.listBranch({ conversation: "below", from: 3, limit: 9 });
+  expect(part.logs).toEqual([
+    { conversation: "c", from: 3 },
+    { conversation: "f", from: 11 },
+  ]);
+  const own = await client.listBranch({ conversation: "c", limit: 3 });
+  expect([own.inherited, own.logs]).toEqual([0, [{ conversation: "c", from: 58 }]]);
+  // Another way from the second answer on.
+  await below.append([{ ...user("early"), id: "e1", parentId: "a1" }]);
+  for (let at = 2; at < 12; at++) await below.append([{ ...user(`early ${at}`), id: `e${at}` }]);
+  const early = await client.listBranch({ conversation: "below", limit: 500 });
+  expect([early.length, early.inherited, early.logs]).toEqual([
+    16,
+    5,
+    [
+      { conversation: "c", from: 0 },
+      { conversation: "below", from: 5 },
+    ],
+  ]);
+});
+
 test("a fact lies on no branch, and an entry that is not there is said to be missing", async () => {
   const { entries } = await client.listEntries({ conversation: "c", types: ["label"], limit: 1 });
   const at = entries[0]?.id ?? "";

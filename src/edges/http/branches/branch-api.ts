@@ -1,6 +1,6 @@
 import type { RoutesOf } from "#edges/http/routes/route";
 import { entry, id, ofConversation, type OfConversation, pageLimit } from "#edges/http/routes/shared-schemas";
-import { answer, count, list, object, optional, record, text } from "#edges/http/routes/value-schema";
+import { answer, count, list, object, open, optional, record, text } from "#edges/http/routes/value-schema";
 import type { Entry } from "#log/entry";
 
 interface BranchQuery {
@@ -20,6 +20,8 @@ export interface BranchPage extends OfConversation {
   readonly inherited: number;
   /** The place of the first entry. */
   readonly from: number;
+  /** The logs that the entries lie in, oldest first: each from a place on. Seqs count in a log, and so do facts. */
+  readonly logs: readonly { readonly conversation: string; readonly from: number }[];
   readonly entries: readonly Entry[];
   /** The ids of those among them that are hidden. */
   readonly hidden: readonly string[];
@@ -62,6 +64,7 @@ export const BRANCH_ROUTES: RoutesOf<BranchApi> = {
       length: count(),
       inherited: count(),
       from: count(),
+      logs: list(open({ conversation: text(), from: count() })),
       entries: list(entry),
       hidden: list(text()),
       cut: record(count()),

@@ -1,3 +1,4 @@
+import { logsOnBranch } from "#conversation/branch-pages";
 import type { Conversation } from "#conversation/conversation";
 import { type HandlersOf, JsonText } from "#edges/http/handlers/asked";
 import { conversationOf } from "#edges/http/handlers/conversation-of";
@@ -37,6 +38,9 @@ export const BRANCH_HANDLERS: HandlersOf<BranchApi> = {
       limit: last - first + 1,
     });
     const shown = entries.toReversed();
+    const branch = { conversation: conversation.id, end: end.place };
+    const stretch = { first: last - shown.length + 1, last };
+    const { logs, inherited } = await logsOnBranch(conversation.space, branch, stretch, head.origin);
     const { lines, cut } = linesOf(shown, asked.query.textMax ?? null);
     return new JsonText(
       objectText([
@@ -44,8 +48,9 @@ export const BRANCH_HANDLERS: HandlersOf<BranchApi> = {
         { name: "conversation", text: JSON.stringify(conversation.id) },
         { name: "leaf", text: JSON.stringify(end.id) },
         { name: "length", text: String(depth + 1) },
-        { name: "inherited", text: String(Math.min(depth + 1, (head.origin?.depth ?? -1) + 1)) },
-        { name: "from", text: String(last - shown.length + 1) },
+        { name: "inherited", text: String(inherited) },
+        { name: "from", text: String(stretch.first) },
+        { name: "logs", text: JSON.stringify(logs) },
         { name: "entries", text: `[${lines.join(",")}]` },
         { name: "hidden", text: JSON.stringify(shown.flatMap(({ id }) => (hidden.has(id) ? [id] : []))) },
         { name: "cut", text: JSON.stringify(cut) },

@@ -77,6 +77,7 @@ export const link: Schema<LinkView> = named(
     account: nullable(text()),
     reason: text(),
     since: text(),
+    source: nullable(text()),
     carried: nullable(open({ fromSeq: count(), toSeq: count() })),
     fidelity: nullable(choice(["native", "transcript", "preamble"])),
     inherited: flag(),

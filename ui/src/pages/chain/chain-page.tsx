@@ -58,7 +58,7 @@ function Range({
 function Until({ links, place }: { readonly links: Links; readonly place: number }): JSX.Element {
   const next = links[place + 1];
   if (isCurrent(links, place)) return <>until now</>;
-  if (next === undefined || next.inherited !== links[place]?.inherited) return <>until the fork</>;
+  if (next === undefined || next.source !== links[place]?.source) return <>until the fork</>;
   return (
     <>
       to <Moment time={next.since} />

@@ -5,8 +5,9 @@ import type { Entry, EntryOf } from "#log/entry";
 export interface BranchNodes {
   readonly leaf: string;
   readonly length: number;
-  readonly inherited: number;
   readonly nodes: ReadonlyMap<number, Entry>;
+  /** The conversations whose logs hold nodes that were inherited, by their places; its own nodes have none. */
+  readonly sources: ReadonlyMap<number, string>;
   readonly hidden: ReadonlySet<string>;
   /** Entries of which more is there than was sent, and how long they are. */
   readonly cut: ReadonlyMap<string, number>;
@@ -18,8 +19,8 @@ export function nodesOf(page: BranchPage): BranchNodes {
     {
       leaf: page.leaf,
       length: page.length,
-      inherited: page.inherited,
       nodes: new Map(),
+      sources: new Map(),
       hidden: new Set(),
       cut: new Map(),
       headSeq: page.headSeq,
@@ -32,12 +33,62 @@ export function nodesOf(page: BranchPage): BranchNodes {
 export function withPage(known: BranchNodes, page: BranchPage): BranchNodes {
   const nodes = new Map(known.nodes);
   for (const [at, entry] of page.entries.entries()) nodes.set(page.from + at, entry);
+  const sources = new Map(known.sources);
+  for (const { source, from, until } of stretchesOf(page))
+    if (source !== null) for (let place = from; place < until; place++) sources.set(place, source);
   return {
     ...known,
     nodes,
+    sources,
     hidden: new Set([...known.hidden, ...page.hidden]),
     cut: new Map([...known.cut, ...Object.entries(page.cut)]),
   };
+}
+
+/** Places of a page that one log holds: a source, or null for the conversation's own. */
+interface LogStretch {
+  readonly source: string | null;
+  readonly from: number;
+  readonly until: number;
+}
+
+function stretchesOf({ conversation, logs, from, entries }: BranchPage): readonly LogStretch[] {
+  return logs.map((log, at) => ({
+    source: log.conversation === conversation ? null : log.conversation,
+    from: log.from,
+    until: logs[at + 1]?.from ?? from + entries.length,
+  }));
+}
+
+/** A part of a log: what lies behind a seq, up to another. */
+export interface SeqRange {
+  readonly source: string | null;
+  readonly after: number;
+  readonly until: number;
+}
+
+/** Where the facts lie that stand between the nodes of a page. A log that begins in the page is read from its own beginning. */
+export function factRanges(page: BranchPage): readonly SeqRange[] {
+  return stretchesOf(page).flatMap(({ source, from, until }) => {
+    const [first, last] = [page.entries[from - page.from], page.entries[until - 1 - page.from]];
+    if (first === undefined || last === undefined) return [];
+    return [{ source, after: from > page.from ? 0 : first.seq - 1, until: last.seq }];
+  });
+}
+
+/** Where the facts lie that stand behind a place, up to the next node; what a source wrote behind its last node is not of the branch. */
+export function rangeBehind({ nodes, sources, length }: BranchNodes, place: number): SeqRange | null {
+  const [here, next] = [nodes.get(place), nodes.get(place + 1)];
+  const isLast = place === length - 1;
+  if (here === undefined || (next === undefined && !isLast)) return null;
+  const source = isLast ? null : sourceAt({ sources }, place + 1);
+  const after = sourceAt({ sources }, place) === source ? here.seq : 0;
+  return { source, after, until: next?.seq ?? Number.POSITIVE_INFINITY };
+}
+
+/** Whose log holds a node; null: the conversation's own. */
+export function sourceAt({ sources }: Pick<BranchNodes, "sources">, place: number): string | null {
+  return sources.get(place) ?? null;
 }
 
 /** With an entry that was written behind its end; null: it is on another branch. */

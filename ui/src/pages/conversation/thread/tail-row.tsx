@@ -5,7 +5,7 @@ import { Words } from "../entry/message-body.tsx";
 import { RibbonRow } from "../entry/ribbon-row.tsx";
 import { ToolCard } from "../entry/tool-card.tsx";
 import { type LiveTurn, saidBy } from "./live-turn.ts";
-import { ribbonsAfter } from "./thread-rows.ts";
+import { ribbonsBehind } from "./thread-rows.ts";
 import type { ThreadState } from "./thread-state.ts";
 
 function Writing({
@@ -77,10 +77,7 @@ export function TailRow({
 }): JSX.Element {
   const { branch, live, links } = state;
   const last = branch?.nodes.get(branch.length - 1);
-  const ribbons =
-    branch === null || last === undefined || branch.length <= branch.inherited
-      ? []
-      : ribbonsAfter(state, branch, last.seq, Number.POSITIVE_INFINITY);
+  const ribbons = branch === null ? [] : ribbonsBehind(state, branch, branch.length - 1);
   return (
     <>
       {ribbons.map((ribbon) => (

@@ -3,7 +3,7 @@ import type { ToolCall } from "#log/message";
 import { carriersAt } from "../rules/carriers.ts";
 import { whyNoFork } from "../rules/fork-points.ts";
 import { idleText } from "../rules/idle-gap.ts";
-import { type BranchNodes, firstSent } from "./branch-nodes.ts";
+import { type BranchNodes, firstSent, rangeBehind, sourceAt } from "./branch-nodes.ts";
 import { factsBetween, type ThreadState } from "./thread-state.ts";
 import { factsOnBranch, type Ribbon, ribbonsOf } from "./turn-facts.ts";
 
@@ -73,6 +73,18 @@ function tookBetween(since: string | undefined, until: string): number | null {
   return ms >= 0 ? ms : null;
 }
 
+/** Where a call was last begun in a log before a seq. */
+function begunBefore(
+  state: ThreadState,
+  source: string | null,
+  until: number,
+  call: string,
+): Entry | undefined {
+  return factsBetween(state, { source, after: 0, until }).findLast(
+    (fact) => fact.type === "tool_intent" && fact.call === call,
+  );
+}
+
 function shownCalls(
   state: ThreadState,
   branch: BranchNodes,
@@ -84,11 +96,14 @@ function shownCalls(
     const made = callOf(branch, place, toolCallId);
     const name = made?.name ?? toolName ?? "tool";
     const done = isError === true ? "failed" : "done";
-    const tookMs = tookBetween(derive(state, branch).intents.get(toolCallId), entry.time);
+    const begun = begunBefore(state, sourceAt(branch, place), entry.seq, toolCallId);
+    const tookMs = tookBetween(begun?.time, entry.time);
     return [{ call: toolCallId, name, input: made?.input ?? null, state: done, result: entry, tookMs }];
   }
   const isRunning = state.live.turn !== null && place >= branch.length - 1;
-  const { intents, asked } = derive(state, branch);
+  const { asked } = derive(state, branch);
+  const [source, behind] = [sourceAt(branch, place), rangeBehind(branch, place)];
+  const until = behind?.source === source ? behind.until : entry.seq;
   return callsIn(entry)
     .filter(({ id }) => !isAnswered(branch, place, id))
     .map(({ id, name, input }) => {
@@ -97,7 +112,7 @@ function shownCalls(
           ? "asked"
           : isRunning
             ? "running"
-            : intents.has(id)
+            : begunBefore(state, source, until, id) !== undefined
               ? "unknown"
               : "not_started";
       return { call: id, name, input, state: open, result: null, tookMs: null };
@@ -107,9 +122,8 @@ function shownCalls(
 /** What many rows need of a state. */
 interface Derived {
   readonly firstSent: number;
-  readonly firstLinkSeq: number;
-  /** When each call was begun. */
-  readonly intents: ReadonlyMap<string, string>;
+  /** The first session of each log. */
+  readonly firstLinks: ReadonlySet<Entry>;
   readonly ids: ReadonlySet<string>;
   /** Calls that wait for a person. */
   readonly asked: ReadonlySet<string>;
@@ -128,50 +142,45 @@ function askedCalls(facts: readonly Entry[]): ReadonlySet<string> {
   );
 }
 
+/** The first session of a log by its chain; while the chain says nothing of that log, no session is known to be a later one. */
+function firstLink(
+  links: ThreadState["links"],
+  log: string | null,
+  facts: readonly Entry[],
+): readonly Entry[] {
+  const first = links.find(({ source }) => source === log);
+  return facts.filter(
+    (fact) =>
+      fact.type === "upstream_link" &&
+      (first === undefined || (fact.time === first.since && fact.upstream === first.id)),
+  );
+}
+
 const derivedOf = new WeakMap<ThreadState, Derived>();
 
 function derive(state: ThreadState, branch: BranchNodes): Derived {
   const known = derivedOf.get(state);
   if (known !== undefined) return known;
-  const facts = [...state.facts.values()];
-  const since = state.links.find(({ inherited }) => !inherited)?.since;
-  const first = facts.find((fact) => fact.type === "upstream_link" && fact.time === since);
+  const logs = [...state.facts].map(([source, facts]) => [source, [...facts.values()]] as const);
   const made: Derived = {
     firstSent: firstSent(branch),
-    firstLinkSeq: first?.seq ?? -1,
-    intents: new Map(facts.flatMap((fact) => (fact.type === "tool_intent" ? [[fact.call, fact.time]] : []))),
-    asked: askedCalls(facts),
+    firstLinks: new Set(logs.flatMap(([source, facts]) => firstLink(state.links, source, facts))),
+    asked: askedCalls(logs.flatMap(([source, facts]) => (source === null ? facts : []))),
     ids: new Set([...branch.nodes.values()].map(({ id }) => id)),
   };
   derivedOf.set(state, made);
   return made;
 }
 
-function ribbonsBefore(
-  state: ThreadState,
-  branch: BranchNodes,
-  place: number,
-  seq: number,
-): readonly Ribbon[] {
-  if (place <= branch.inherited) return [];
-  const before = branch.nodes.get(place - 1);
-  if (before === undefined) return [];
-  return ribbonsAfter(state, branch, before.seq, seq);
-}
-
-/** What lies behind a node, up to a seq. */
-export function ribbonsAfter(
-  state: ThreadState,
-  branch: BranchNodes,
-  after: number,
-  until: number,
-): readonly Ribbon[] {
-  const between = factsBetween(state, after, until);
+/** What lies behind a place, up to the next node. */
+export function ribbonsBehind(state: ThreadState, branch: BranchNodes, place: number): readonly Ribbon[] {
+  const range = rangeBehind(branch, place);
+  const between = range === null ? [] : factsBetween(state, range);
   if (between.length === 0) return [];
-  const { ids, firstLinkSeq } = derive(state, branch);
+  const { ids, firstLinks } = derive(state, branch);
   return ribbonsOf(
     factsOnBranch(between, (node) => ids.has(node)),
-    firstLinkSeq,
+    firstLinks,
   );
 }
 
@@ -180,19 +189,18 @@ export function rowAt(state: ThreadState, place: number): ThreadRow | null {
   const { branch, labels, siblings } = state;
   const entry = branch?.nodes.get(place);
   if (branch === null || entry === undefined) return null;
-  const isInherited = place < branch.inherited;
   const before = branch.nodes.get(place - 1);
   const carriers = carriersAt(state, place);
   return {
     place,
     entry,
-    ribbons: ribbonsBefore(state, branch, place, entry.seq),
+    ribbons: ribbonsBehind(state, branch, place - 1),
     carrier: carriers[0] ?? null,
     carriers,
     carrierBefore: carriersAt(state, place - 1).at(-1) ?? null,
     isSent: place >= derive(state, branch).firstSent,
     isHidden: branch.hidden.has(entry.id),
-    isInherited,
+    isInherited: sourceAt(branch, place) !== null,
     idle: before === undefined ? null : idleText(before.time, entry.time),
     noFork: whyNoFork(branch, place),
     label: labels.get(entry.id) ?? null,

@@ -1,17 +1,19 @@
 import type { Api, LiveWords } from "#edges/http/client/index";
 import type { Entry } from "#log/entry";
-import { type BranchNodes, withHidden, withNode } from "./branch-nodes.ts";
+import { type BranchNodes, type SeqRange, withHidden, withNode } from "./branch-nodes.ts";
 import { type LiveTurn, liveTurnAfter, liveTurnHearing, NO_TURN } from "./live-turn.ts";
 import { NO_SIBLINGS, type Siblings } from "./siblings.ts";
 import { FACT_TYPES } from "./turn-facts.ts";
 
 export type Links = Api["getChain"]["response"]["links"];
 
+type LogFacts = ReadonlyMap<number, Entry>;
+
 /** All that a thread shows. */
 export interface ThreadState {
   readonly branch: BranchNodes | null;
-  /** By their seq. */
-  readonly facts: ReadonlyMap<number, Entry>;
+  /** By the source whose log they lie in, null for the conversation's own, and by their seq. */
+  readonly facts: ReadonlyMap<string | null, LogFacts>;
   readonly labels: ReadonlyMap<string, string>;
   readonly live: LiveTurn;
   readonly siblings: Siblings;
@@ -37,10 +39,14 @@ export const NO_THREAD: ThreadState = {
 
 const SHOWN_FACTS: ReadonlySet<string> = new Set(FACT_TYPES);
 
-export function withFacts(state: ThreadState, entries: readonly Entry[]): ThreadState {
-  const facts = new Map(state.facts);
+export function withFacts(
+  state: ThreadState,
+  entries: readonly Entry[],
+  source: string | null = null,
+): ThreadState {
+  const facts = new Map(state.facts.get(source));
   for (const entry of entries) if (SHOWN_FACTS.has(entry.type)) facts.set(entry.seq, entry);
-  return { ...state, facts };
+  return { ...state, facts: new Map(state.facts).set(source, facts) };
 }
 
 export function withLabels(state: ThreadState, entries: readonly Entry[]): ThreadState {
@@ -95,21 +101,23 @@ export function afterTold(state: ThreadState, told: Told, isPinned: boolean): Af
   return { ...same, state: { ...next, branch: withCut(longer, entry.id, cut) } };
 }
 
-/** The first session in whose range an entry lies. */
-export function carrierAt(links: Links, seq: number, isInherited: boolean): number | null {
+/** The first session in whose range an entry of a log lies. */
+export function carrierAt(links: Links, seq: number, log: string | null): number | null {
   const place = links.findIndex(
-    ({ carried, inherited }) =>
-      inherited === isInherited && carried !== null && carried.fromSeq <= seq && seq <= carried.toSeq,
+    ({ carried, source }) =>
+      source === log && carried !== null && carried.fromSeq <= seq && seq <= carried.toSeq,
   );
   return place === -1 ? null : place;
 }
 
-const sortedFacts = new WeakMap<ThreadState["facts"], readonly Entry[]>();
+const sortedFacts = new WeakMap<LogFacts, readonly Entry[]>();
 
-/** The facts between two seqs, in their order. */
-export function factsBetween({ facts }: ThreadState, after: number, until: number): readonly Entry[] {
-  const sorted = sortedFacts.get(facts) ?? [...facts.values()].toSorted((a, b) => a.seq - b.seq);
-  sortedFacts.set(facts, sorted);
+/** The facts of a part of a log, in their order. */
+export function factsBetween({ facts }: ThreadState, { source, after, until }: SeqRange): readonly Entry[] {
+  const ofLog = facts.get(source);
+  if (ofLog === undefined) return [];
+  const sorted = sortedFacts.get(ofLog) ?? [...ofLog.values()].toSorted((a, b) => a.seq - b.seq);
+  sortedFacts.set(ofLog, sorted);
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;

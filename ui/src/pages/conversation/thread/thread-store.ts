@@ -1,9 +1,17 @@
 import { type Signal, signal } from "@preact/signals";
-import type { Entry } from "#log/entry";
+import { ApiError, type BranchPage } from "#edges/http/client/index";
 import { AnswerOrder } from "../../../data/answer-order.ts";
 import { patientClient as client } from "../../../data/api-client.ts";
 import { live, TEXT_MAX } from "../../../data/live-stream.ts";
-import { type BranchNodes, missingPages, nodesOf, withoutFar, withPage } from "./branch-nodes.ts";
+import {
+  type BranchNodes,
+  factRanges,
+  missingPages,
+  nodesOf,
+  rangeBehind,
+  withoutFar,
+  withPage,
+} from "./branch-nodes.ts";
 import { liveTurnAfter } from "./live-turn.ts";
 import { readSiblings } from "./siblings.ts";
 import { afterTold, NO_THREAD, type ThreadState, type Told, withFacts, withLabels } from "./thread-state.ts";
@@ -102,7 +110,7 @@ export class ThreadStore {
     this.#asked = new Set();
     this.#set((was) => ({ ...was, branch }));
     this.#watch(branch.headSeq);
-    await this.#readFacts(branch, page.from, page.entries);
+    await this.#readFacts(page);
     return branch;
   }
 
@@ -171,9 +179,7 @@ export class ThreadStore {
     const page = await client.listBranch(place, this.#options).catch(() => null);
     if (page === null || asked !== this.#asked) return;
     this.#set((was) => (was.branch === null ? was : { ...was, branch: withPage(was.branch, page) }));
-    const { branch } = this.state.value;
-    if (branch === null) return;
-    await this.#readFacts(branch, page.from, page.entries).catch(() => undefined);
+    await this.#readFacts(page).catch(() => undefined);
     await this.#readStamps().catch(() => undefined);
   }
 
@@ -202,21 +208,25 @@ export class ThreadStore {
     }
   }
 
-  /** The facts between the nodes of a stretch; what a fork inherited are entries of another log. */
-  async #readFacts(branch: BranchNodes, from: number, entries: readonly Entry[]): Promise<void> {
-    const own = entries.slice(Math.max(0, branch.inherited - from));
-    const [first, last] = [own[0], own.at(-1)];
-    if (first === undefined || last === undefined) return;
-    let after = Math.max(0, first.seq - 1);
-    while (after < last.seq) {
-      const page = await client.listEntries(
-        { conversation: this.#wanted.conversation, after, types: FACT_TYPES, limit: FACTS_PAGE },
-        this.#options,
-      );
-      this.#set((was) => withFacts(was, page.entries));
-      if (page.next === null) return;
-      after = page.next;
-    }
+  /** The facts between the nodes of a page, each in the log that holds it. */
+  async #readFacts(page: BranchPage): Promise<void> {
+    for (const { source, after, until } of factRanges(page))
+      for (let next: number | null = after; next !== null && next < until;)
+        next = await this.#readFactsBehind(source, next);
+  }
+
+  /** A page of facts; gives the seq that the next one begins behind. Of a source that was erased, no facts are left. */
+  async #readFactsBehind(source: string | null, after: number): Promise<number | null> {
+    const conversation = source ?? this.#wanted.conversation;
+    const asked = { conversation, after, types: FACT_TYPES, limit: FACTS_PAGE };
+    const page = await client.listEntries(asked, this.#options).catch((error: unknown) => {
+      if (source !== null && error instanceof ApiError && error.code === "conversation_not_found")
+        return null;
+      throw error;
+    });
+    if (page === null) return null;
+    this.#set((was) => withFacts(was, page.entries, source));
+    return page.next;
   }
 
   /** Behind the last node: how the last turn ended, or what is said in the one that runs. */
@@ -238,13 +248,9 @@ export class ThreadStore {
     }
   }
 
-  async #readEnd({ nodes, length, inherited }: BranchNodes): Promise<void> {
-    const last = nodes.get(length - 1);
-    if (last === undefined || length - 1 < inherited) return;
-    const { conversation } = this.#wanted;
-    const asked = { conversation, after: last.seq, types: FACT_TYPES, limit: FACTS_PAGE };
-    const page = await client.listEntries(asked, this.#options);
-    this.#set((was) => withFacts(was, page.entries));
+  async #readEnd(branch: BranchNodes): Promise<void> {
+    const behind = rangeBehind(branch, branch.length - 1);
+    if (behind !== null) await this.#readFactsBehind(behind.source, behind.after);
   }
 
   #hear(told: Told): void {

@@ -68,12 +68,15 @@ function askedBefore(facts: readonly Entry[], now: EntryOf<"attempt">): EntryOf<
   return before.turn === now.turn && before.upstream === now.upstream ? before : null;
 }
 
-/** What is to be seen of facts that lie between two nodes. The first session of all is no rollover. */
-export function ribbonsOf(facts: readonly Entry[], firstLinkSeq: number): readonly Ribbon[] {
+/** What is to be seen of facts that lie between two nodes. The first session of a log is no rollover. */
+export function ribbonsOf(
+  facts: readonly Entry[],
+  firstLinks: ReadonlySet<Entry> = new Set(),
+): readonly Ribbon[] {
   const ribbons: Ribbon[] = [];
   for (const [at, fact] of facts.entries()) {
     const { seq, time } = fact;
-    if (fact.type === "upstream_link" && seq !== firstLinkSeq) {
+    if (fact.type === "upstream_link" && !firstLinks.has(fact)) {
       const ended = facts.slice(0, at).findLast((one) => one.type === "upstream_end");
       const attempt = facts.slice(at).find((one) => one.type === "attempt" && one.upstream === fact.upstream);
       ribbons.push({

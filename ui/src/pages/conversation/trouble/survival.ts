@@ -13,18 +13,18 @@ export interface Survival {
 /** The last seq that is known of a conversation. */
 export function knownSeq({ facts, branch }: ThreadState): number {
   const last = branch?.nodes.get(branch.length - 1)?.seq ?? 0;
-  return Math.max(last, ...facts.keys());
+  return Math.max(last, ...(facts.get(null)?.keys() ?? []));
 }
 
 /** What came of the first turn behind a seq, by the facts of the log: they are what ribbons are made of, too. */
 export function survivalSince(state: ThreadState, seq: number): Survival {
-  const facts = factsBetween(state, seq, Number.POSITIVE_INFINITY);
+  const facts = factsBetween(state, { source: null, after: seq, until: Number.POSITIVE_INFINITY });
   const start = facts.findIndex(({ type }) => type === "turn_start");
   const own = facts.slice(Math.max(0, start));
   if (own.length === 0) return { turn: "none", isAnswered: false, words: [] };
   const at = own.findIndex(({ type }) => type === "turn_end");
   const end = own[at];
-  const ribbons = ribbonsOf(at === -1 ? own : own.slice(0, at + 1), -1);
+  const ribbons = ribbonsOf(at === -1 ? own : own.slice(0, at + 1));
   return {
     turn: end === undefined ? "running" : "ended",
     isAnswered: own.some((fact) => fact.type === "turn_end" && fact.outcome === "completed"),
