@@ -19,7 +19,7 @@ test("a tree shows lanes, folds, forks and labels, in both themes and at a phone
     const page = await ui.open({ theme, path: `${TREE}?a=fix-the-test@b2&b=fix-the-test@x2&at=x2` });
     await page.locator(".tree-row.pick-b").waitFor();
     await page.getByRole("treeitem", { name: /decision/ }).waitFor();
-    await page.getByRole("treeitem", { name: /second-try/ }).waitFor();
+    await page.getByRole("treeitem", { name: /\(fork\)/ }).waitFor();
     await expect
       .poll(() => page.locator(".tree-row.ancestor").textContent())
       .toContain("No, the parser is wrong");
@@ -125,7 +125,7 @@ test("two branches are compared from where they part, by tool call, in both them
 
 test("differences are gone through by keys, sides swap, and what is picked in a tree leads here", async () => {
   const page = await ui.open({ path: "/c/fix-the-test/tree?a=fix-the-test@b2" });
-  await page.locator(".tree-row", { hasText: "second-try" }).click();
+  await page.locator(".tree-row", { hasText: "(fork)" }).click();
   await page.getByRole("button", { name: "Pick to compare" }).click();
   await page.getByRole("link", { name: "Compare" }).click();
   await page.waitForURL("**/diff?a=fix-the-test%40b2&b=second-try");
