@@ -19,6 +19,8 @@ export const AGENTS: readonly AgentName[] = ["claude", "codex", "opencode", "gem
 export interface BridgeOptions {
   /** Behind the bridge, the first being the one that is asked; claude and codex unless given. */
   readonly agents?: readonly [AgentName, ...AgentName[]];
+  /** The folder of an older adapter, by agent (default: the newest pinned version). */
+  readonly aliases?: Readonly<Partial<Record<AgentName, string>>>;
   /** More arguments of the bridge. */
   readonly args?: readonly string[];
   /** Added to the environment of everything; what is undefined there is taken out of it. */
@@ -70,14 +72,15 @@ export interface BridgeRig extends AsyncDisposable {
 }
 
 export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig> {
-  const { agents = ["claude", "codex"], args = [], env = {} } = options;
+  const { agents = ["claude", "codex"], aliases = {}, args = [], env = {} } = options;
   const folder = agentsFolder();
+  const startOf = (name: AgentName): CommandLine => commandOf(name, folder, aliases[name]);
   const models = await modelsOfAll();
   const home = agentHome(Object.fromEntries(agents.map((name) => [name, models[name].url])));
   const store = `sqlite:${join(home.path, "log.db")}`;
   const command: CommandLine = [
     ...([process.execPath, MAIN, "acp", "--store", store, ...args] as const),
-    ...agents.flatMap((name) => ["--agent", `${name}=${quoted(commandOf(name, folder))}`]),
+    ...agents.flatMap((name) => ["--agent", `${name}=${quoted(startOf(name))}`]),
   ];
   const hosts: AcpHost[] = [];
   const others: AcpHost[] = [];
@@ -111,7 +114,7 @@ export async function bridgeRig(options: BridgeOptions = {}): Promise<BridgeRig>
       if (answer.error !== undefined) throw new Error(`session/load: ${JSON.stringify(answer.error)}`);
       return talk(host, sessionId);
     },
-    direct: (agent) => run(commandOf(agent, folder), others),
+    direct: (agent) => run(startOf(agent), others),
     recorded: async (sessionId, words, type = "update") => {
       await using holdfast = await openHoldfast({ store, readOnly: true });
       const conversation = await holdfast.conversation(sessionId);
