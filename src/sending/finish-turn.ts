@@ -127,8 +127,8 @@ export async function finish(turn: Turn, progress: Progress, at: EndedAttempt): 
   return { result, upstream: progress.upstream, live: { ...live, holds } };
 }
 
-function modelOf({ choice }: Attempted, { branch }: Turn): string | null {
-  const model = choice?.session.model;
+function modelOf({ choice, end }: Attempted, { branch }: Turn): string | null {
+  const model = end?.model ?? choice?.session.model;
   return model === undefined ? branch.settings.model : model;
 }
 

@@ -35,6 +35,8 @@ export interface SessionSettings {
 export interface RawEnd extends EndSigns {
   readonly durationMs: number;
   readonly usage: Usage | null;
+  /** The model that answered, where the agent named it. */
+  readonly model?: string | null;
   /** The answer as it came, for an edge that passes it on. */
   readonly wire?: WireMessage;
 }

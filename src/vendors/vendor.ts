@@ -66,7 +66,12 @@ export interface ProgramMessages {
   readonly method: string;
   /** How a session is asked for them: a path in its params and the value to put there. */
   readonly ask: { readonly path: readonly string[]; readonly text: string };
-  meaning(message: Json): { readonly event: TurnEvent | null; readonly signs?: FailureSigns };
+  meaning(message: Json): {
+    readonly event: TurnEvent | null;
+    readonly signs?: FailureSigns;
+    /** The model that answers. */
+    readonly model?: string;
+  };
 }
 
 /** How an agent speaks the Agent Client Protocol. */

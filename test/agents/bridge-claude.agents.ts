@@ -7,6 +7,7 @@ import { type Talk, talk } from "./agent-rig.ts";
 import { agentProcess, type BridgeRig, bridgeRig } from "./bridge-rig.ts";
 import { askedIn, recalls } from "./bridge-story.ts";
 import type { FakeModel } from "./fake-model.ts";
+import { at } from "./json.ts";
 import { until } from "./until.ts";
 
 test("a conversation outlives limits, kills, lost transcripts, strangers' turns and its agent", async () => {
@@ -16,6 +17,7 @@ test("a conversation outlives limits, kills, lost transcripts, strangers' turns 
   expect((await host.prompt("remember color=blue")).said).toContain("Noted color=blue.");
   expect((await host.prompt("run: echo first >> first.txt; echo there")).said).toContain("Done: there");
   await recalls(host, claude, "alive");
+  await counts(rig, host);
 
   await limited(host, claude);
   await recalls(host, claude, "limited");
@@ -46,6 +48,17 @@ test("a conversation outlives limits, kills, lost transcripts, strangers' turns 
   expect(rig.linesOf("first.txt")).toEqual(["first"]);
   expect(await rig.leaks()).toEqual([]);
 });
+
+/** Claude's option may say "default", and its adapter reports the cost of the whole session. */
+async function counts(rig: BridgeRig, { sessionId }: Talk): Promise<void> {
+  const said = (await rig.log(sessionId)).filter((entry) => at(entry, "message", "role") === "assistant");
+  const costs = said.flatMap((entry) => at(entry, "message", "usage", "costMicros") ?? []);
+  expect(said.map((entry) => at(entry, "message", "model"))).not.toContain("default");
+  const turns = said.filter((entry) => at(entry, "message", "usage") !== undefined);
+  expect(turns.length).toBeGreaterThan(1);
+  expect(costs).toHaveLength(turns.length);
+  expect(costs.every((cost) => typeof cost === "number" && cost > 0)).toBe(true);
+}
 
 async function limited(host: Talk, model: FakeModel): Promise<void> {
   model.stick("rate_limit");

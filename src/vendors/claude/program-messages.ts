@@ -1,5 +1,4 @@
 import { type Fields, fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
-import type { Json } from "#log/json/json-text";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { FailureSigns, ProgramMessages } from "#vendors/vendor";
 
@@ -18,8 +17,8 @@ export const CLAUDE_MESSAGES: ProgramMessages = {
     const raw = fieldsOf(message);
     if (raw["type"] === "rate_limit_event")
       return { event: null, signs: rejectedLimit(fieldsOf(raw["rate_limit_info"])) };
-    if (raw["type"] === "assistant")
-      return { event: finalTextEvent(fieldsOf(raw["message"]), raw["parent_tool_use_id"] ?? null) };
+    if (raw["type"] === "assistant" && (raw["parent_tool_use_id"] ?? null) === null)
+      return saidBy(fieldsOf(raw["message"]));
     if (raw["type"] === "system" && raw["subtype"] === "api_retry") return { event: waitingEvent(raw) };
     return { event: null };
   },
@@ -38,12 +37,12 @@ function waitingEvent(raw: Fields): TurnEvent {
 }
 
 /** One comes for each finished part of a message; those of a subagent are not the conversation's. */
-function finalTextEvent(message: Fields, parent: Json): TurnEvent | null {
-  const id = wordsIn(message["id"]);
-  if (id === "" || parent !== null || message["model"] === "<synthetic>") return null;
+function saidBy(message: Fields): ReturnType<ProgramMessages["meaning"]> {
+  const [id, model] = [wordsIn(message["id"]), wordsIn(message["model"])];
+  if (id === "" || model === "<synthetic>") return { event: null };
   const text = listIn(message["content"] ?? null)
     .filter((block) => block["type"] === "text")
     .map((block) => wordsIn(block["text"]))
     .join("");
-  return { type: "final_text", message: id, text };
+  return { event: { type: "final_text", message: id, text }, ...(model === "" ? {} : { model }) };
 }

@@ -171,6 +171,22 @@ test("scenario 24: of a retry inside a turn both texts are shown and the second 
   }
 });
 
+test("a turn costs what its session's total grew by, and is its model's, whatever the option is called", async () => {
+  await using bridge = await openBridge({ like: "claude" });
+  const { host } = bridge;
+  const id = await host.newSession();
+  for (const order of ["usage", "say nothing of it", "usage", "usage"]) await host.prompt(id, order);
+  const replies = (await bridge.entries(id, "message"))
+    .map((entry) => fieldsOf(entry["message"]))
+    .filter(({ role }) => role === "assistant");
+  expect(replies.map(({ model, usage }) => [model, fieldsOf(usage)["costMicros"]])).toEqual([
+    ["claude-scripted-1", 10_000],
+    ["small", undefined],
+    ["claude-scripted-1", 10_000],
+    ["claude-scripted-1", 10_000],
+  ]);
+});
+
 test("plans, modes, titles, usage, thoughts and compactions pass and are recorded", async () => {
   await using bridge = await openBridge({ like: "claude" });
   const { host } = bridge;

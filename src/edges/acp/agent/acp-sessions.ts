@@ -8,6 +8,7 @@ import { goneIdentity } from "#turn/effects/process-group";
 import type { HostPort } from "./host-port.ts";
 import type { AgentSpec, RunningAgent } from "./process/running-agent.ts";
 import type { SessionRegistry } from "./session-registry.ts";
+import { SessionCost } from "./meaning/session-cost.ts";
 import { AcpSession } from "./session.ts";
 import type { KnownRecords } from "./known-records.ts";
 import { replaySettings } from "./apply-settings.ts";
@@ -23,6 +24,14 @@ interface AcpSessionsParts {
   readonly running: RunningAgent;
   readonly records: KnownRecords;
   readonly registry: SessionRegistry;
+}
+
+interface SessionPlace {
+  readonly connection: Connection;
+  readonly id: string;
+  readonly settings: SessionSettings;
+  /** The agent made it just now. */
+  readonly isNew?: boolean;
 }
 
 /** Makes the sessions of an agent, as what it answered to a call, and closes them. */
@@ -64,7 +73,7 @@ export class AcpSessions {
     at: { readonly settings: SessionSettings; readonly kept: readonly ShownMessage[] | null },
   ): Promise<AcpSession> {
     const { settings } = at;
-    const session = this.#session(connection, id, settings);
+    const session = this.#session({ connection, id, settings });
     const replay = session.replay();
     this.#registry.add(session);
     try {
@@ -99,13 +108,14 @@ export class AcpSessions {
     return withMember(params, programMessages.ask.path, programMessages.ask.text);
   }
 
-  #session(connection: Connection, id: string, settings: SessionSettings): AcpSession {
+  #session({ connection, id, settings, isNew = false }: SessionPlace): AcpSession {
     const { identity } = connection.process;
     const params = this.#port.sessionParams(settings);
     return new AcpSession({
       hidesProgramMessages: this.#withProgramMessages(params) !== params,
       id,
       conversation: settings.conversation,
+      cost: new SessionCost(isNew),
       connection,
       dialect: this.#running.dialect,
       port: this.#port,
@@ -118,14 +128,13 @@ export class AcpSessions {
   }
 
   /** Takes up a session that a call has made; what the agent said of it before the answer was kept. */
-  async register(at: {
-    readonly connection: Connection;
-    readonly settings: SessionSettings;
-    readonly answer: Answer;
-    readonly id: string;
-    readonly hasHistory?: boolean;
-  }): Promise<AcpSession> {
-    const session = this.#session(at.connection, at.id, at.settings);
+  async register(
+    at: SessionPlace & {
+      readonly answer: Answer;
+      readonly hasHistory?: boolean;
+    },
+  ): Promise<AcpSession> {
+    const session = this.#session(at);
     const replay = at.hasHistory === true ? session.replay() : null;
     this.#registry.add(session);
     await this.#applySettings(session, at.answer, at.settings);

@@ -101,7 +101,7 @@ export class AcpUpstream implements BridgeUpstream {
     const { connection } = await this.start();
     return this.#registry.opening(async () => {
       const answer = await this.#running.ask(connection, "session/new", this.#sessions.params(settings, {}));
-      return this.#sessions.register({ connection, settings, answer, id: sessionIdOf(answer) });
+      return this.#sessions.register({ connection, settings, answer, id: sessionIdOf(answer), isNew: true });
     });
   }
 

@@ -26,6 +26,7 @@ import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { isModel } from "./meaning/option-values.ts";
 import { SessionOptions } from "./session-options.ts";
+import type { SessionCost } from "./meaning/session-cost.ts";
 import { bounded, isStateUpdate, Translator } from "./meaning/translate.ts";
 import { unheardEvents } from "#sending/rules/agent-record";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
@@ -33,6 +34,7 @@ import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 export interface SessionParts {
   readonly id: string;
   readonly conversation: ConversationId;
+  readonly cost: SessionCost;
   readonly connection: Connection;
   readonly dialect: Dialect;
   readonly port: HostPort;
@@ -57,6 +59,8 @@ interface Turn {
   readonly asked: string;
   /** The agent was told to stop. */
   stopped: boolean;
+  /** The model that answers, where the agent names it. */
+  model: string | null;
 }
 
 /** One session of an ACP agent. */
@@ -147,14 +151,16 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     const { programMessages } = this.#parts.dialect;
     const span = params === null ? null : spanAt(bytes, params, ["message"]);
     if (programMessages === null || this.#turn === null || span === null) return;
-    const { event, signs } = programMessages.meaning(readableAt(bytes, span));
+    const { event, signs, model } = programMessages.meaning(readableAt(bytes, span));
     if (signs !== undefined) this.#turn.failure.add(signs);
+    if (model !== undefined) this.#turn.model = model;
     if (event !== null) this.#turn.queue.push(event);
   }
 
   #keepState(update: { readonly [name: string]: Json }): void {
     const { currentModeId, configOptions, availableCommands, sessionUpdate, size } = update;
     if (availableCommands !== undefined) this.options.setCommands(availableCommands);
+    if (sessionUpdate === "usage_update") this.#parts.cost.read(update);
     if (sessionUpdate === "usage_update" && typeof size === "number" && size > 0)
       this.#parts.window.tokens = size;
     if (configOptions !== undefined) this.options.setOptions(configOptions);
@@ -210,6 +216,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
       startMs: performance.now(),
       asked: request.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "",
       stopped: false,
+      model: null,
     };
     for (const line of this.#after ?? []) queue.push({ type: "forward_only", wire: line });
     this.#replay = null;
@@ -242,7 +249,8 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     for (const event of unheardEvents(record ?? [], heard)) turn.queue.push(event);
   }
 
-  #end(turn: Turn, end: RawEnd): void {
+  #end(turn: Turn, raw: RawEnd): void {
+    const end = { ...raw, usage: this.#parts.cost.charge(raw.usage), model: turn.model };
     if (end.usage !== null) turn.queue.push({ type: "usage", usage: end.usage });
     turn.queue.push({ type: "end", end });
     turn.queue.close();

@@ -129,6 +129,18 @@ function title(turn: Turn, rest: string): Answer {
   return turn.end();
 }
 
+/** A cent more. Claude's program names the model; its option may only say "default". */
+function usage(turn: Turn): Answer {
+  const { session } = turn;
+  const text = "Used some";
+  turn.say(text);
+  session.spentCents += 1;
+  const cost = { amount: session.spentCents / 100, currency: "USD" };
+  turn.update({ sessionUpdate: "usage_update", used: 1_234, size: 200_000, cost });
+  if (session.inputs.flavour.like === "claude") turn.tellProgram(text);
+  return turn.end();
+}
+
 function mode(turn: Turn, rest: string): Answer {
   turn.session.set("mode", rest);
   turn.update({ sessionUpdate: "current_mode_update", currentModeId: rest });
@@ -183,7 +195,7 @@ export const ORDERS: { readonly [word: string]: Order } = {
   plan: telling(() => ({ sessionUpdate: "plan", entries: PLAN }), "Planned"),
   mode,
   title,
-  usage: telling(() => ({ sessionUpdate: "usage_update", used: 1_234, size: 200_000 }), "Used some"),
+  usage,
   late: (turn, rest) => late(turn, rest, null),
   "late-on": (turn, rest) => {
     const [file, text] = fileAndText(rest);

@@ -27,6 +27,8 @@ export class Session {
   mode: string = "default";
   model: string = "small";
   effort: string = "low";
+  /** What it has cost since this process took it up, in cents: agents report the whole of it, not a turn's part. */
+  spentCents: number = 0;
   /** How often it was prompted since this process took it up. */
   prompted: number = 0;
   /** It expired: nothing brings it back. */

@@ -60,6 +60,14 @@ export class Turn {
     this.#said.push(text);
   }
 
+  /** A message of the agent's program, as a session that asked for them gets it. */
+  tellProgram(text: string): void {
+    const content = [{ type: "text", text }];
+    const message = { id: this.#messageId, role: "assistant", model: "claude-scripted-1", content };
+    const params = { sessionId: this.session.id, message: { type: "assistant", message } };
+    this.session.inputs.wire.notify("_claude/sdkMessage", params);
+  }
+
   update(update: Fields, more: Fields = {}): void {
     this.session.update(update, more);
   }
