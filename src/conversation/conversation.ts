@@ -1,7 +1,6 @@
 import type { AppendResult, Author, StampedDraft } from "#log/batch";
 import type { EntryBody, SteerTime } from "#log/entry";
 import { LogError } from "#log/errors";
-import { forkTitle } from "#log/title";
 import type { ContentBlock } from "#log/message";
 import { type ConversationId, type Digest, parseConversationId, parseEntryId, parseKey } from "#log/ids";
 import { type IdsAndTime, prepare } from "#store/prepare";
@@ -164,7 +163,7 @@ export class Conversation extends ConversationReader {
     const { at, id, cwd, key } = options;
     const own = key === undefined ? this.#idsAndTime.newId() : idForKey("fork", this.id, parseKey(key));
     const conversation = parseConversationId(id ?? own);
-    const made = await this.space.fork({
+    await this.space.fork({
       source: this.id,
       conversation,
       ...(at === undefined ? {} : { entry: parseEntryId(at) }),
@@ -173,15 +172,7 @@ export class Conversation extends ConversationReader {
       id: parseEntryId(this.#idsAndTime.newId()),
       key: key === undefined ? null : parseKey(key),
     });
-    const fork = new Conversation(conversation, this.space, this.#idsAndTime);
-    const title = made.title === null ? (await this.head()).title : null;
-    if (title !== null && title !== "")
-      await fork.#append(
-        { type: "title", title: forkTitle(title) },
-        { kind: "outside" },
-        { durability: "relaxed" },
-      );
-    return fork;
+    return new Conversation(conversation, this.space, this.#idsAndTime);
   }
 
   putBlob(bytes: Uint8Array): Promise<Digest> {

@@ -40,14 +40,14 @@ interface NodeBodies {
   conversation: {
     /** Where it was begun; a `cwd` fact says where it is worked on since. */
     readonly cwd?: string;
+    readonly title?: string; // of a fork, from its source's; a `title` entry replaces it
     readonly project?: Project;
     readonly origin?: Origin;
     /** Set by an import: the log holds what it was forked with itself, up to that entry. */
     readonly forkedFrom?: Origin;
     /** Who began it without handing anything down: a conversation that asked another agent, say. */
     readonly parent?: Parent;
-    /** Kept for a program: lists leave it out. */
-    readonly unlisted?: boolean;
+    readonly unlisted?: boolean; // kept for a program: lists leave it out
   };
   message: { readonly message: Message };
   seed: { readonly run: string; readonly messages: readonly Json[] };

@@ -126,7 +126,6 @@ describe.each(stores.addresses)("the command line over %s", (store) => {
       ["conversation", true],
       ["message", true],
       ["conversation", false],
-      ["title", false],
       ["message", false],
     ]);
     expect((await run(["log", "fork"])).out).toContain("inherited from chat");

@@ -62,7 +62,7 @@ test("the programs run", async () => {
     {
       outcome: "completed",
       text: "hello",
-      anthropic: 5,
+      anthropic: 4,
       aiSdk: 5,
       openai: 0,
       more: true,

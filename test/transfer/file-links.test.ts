@@ -126,7 +126,7 @@ test("a line that was lost, doubled or swapped, and a tail that was cut off, are
 
 test("what is wrong is told with its line and the last entry that counts", async () => {
   const { file } = await inMemory();
-  const { problems, links } = await check(file.replace("1.50", "1.51"));
+  const { problems, links } = await check(file.replace('"b":1.50', '"b":1.51'));
   const line = file.split("\n").findIndex((text) => text.includes('"id":"odd"')) + 1;
   expect(problems.map((problem) => [problem.line, problem.code])).toEqual([[line, "damaged"]]);
   expect(links).toEqual({ linked: true, soundSeq: 6, unprovenSeq: 0 });

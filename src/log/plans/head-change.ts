@@ -75,7 +75,10 @@ export function saidOfHead(
 ): Pick<HeadChange, "title" | "cwd"> {
   // Well-formed, since not every store can keep a lone surrogate outside of an entry's own text.
   if (type === "title") return { title: String(body["title"]).toWellFormed() };
-  const { cwd } = body;
-  const moves = type === "conversation" || type === "cwd";
-  return moves && typeof cwd === "string" ? { cwd: cwd.toWellFormed() } : {};
+  if (type !== "conversation" && type !== "cwd") return {};
+  const { cwd, title } = body;
+  return {
+    ...(typeof cwd === "string" ? { cwd: cwd.toWellFormed() } : {}),
+    ...(type === "conversation" && typeof title === "string" ? { title: title.toWellFormed() } : {}),
+  };
 }

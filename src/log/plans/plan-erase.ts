@@ -95,7 +95,7 @@ class SharedPaths<P extends PlaceInSegment> {
 
 /** A fork's first entry once the fork was erased: where it came from, and nothing else it said. */
 export function bareOrigin(first: StoredEntry, origin: ForkPoint): StoredEntry {
-  return { ...first, v: FORMAT_VERSION, payload: parseBody(originBody(origin, undefined)).payload };
+  return { ...first, v: FORMAT_VERSION, payload: parseBody(originBody(origin, {})).payload };
 }
 
 /** Those of the digests that a payload names. */

@@ -5,6 +5,7 @@ import type { EntryBody, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import { emptyHead, type ForkPoint, type Head, type Known } from "#log/lineage/head";
+import { forkTitle } from "#log/title";
 import { planEntries, type WritePlan } from "./plan-append.ts";
 import { checkSize } from "./check-author.ts";
 
@@ -80,6 +81,8 @@ export interface ForkRequest {
   readonly head?: number;
   readonly conversation: ConversationId;
   readonly cwd?: string;
+  /** Follows from the source's title (default); null: none, for a copy of a fork without one. */
+  readonly title?: string | null;
   readonly time: string;
   readonly id: EntryId;
   readonly key: string | null;
@@ -102,7 +105,8 @@ export function forkStart(
       conversation: asked.source,
       entry: origin.entry,
     });
-  const draft = parseBody(originBody(origin, asked.cwd));
+  const title = asked.title === undefined ? titleFrom(head) : asked.title;
+  const draft = parseBody(originBody(origin, { cwd: asked.cwd, title }));
   const { id, time } = asked;
   const first = stampDraft(draft, { id, time });
   // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
@@ -130,10 +134,18 @@ function forkPoint(source: Head, at: Known, asked: number | undefined): ForkPoin
   return { ...at.place, source: conversation, entry: at.id, head };
 }
 
+function titleFrom({ title }: Head): string | null {
+  return title === null || title === "" ? null : forkTitle(title);
+}
+
 /** The first entry of a fork's own log. */
-export function originBody(point: ForkPoint, cwd: string | undefined): EntryBody {
+export function originBody(
+  point: ForkPoint,
+  { cwd, title }: { readonly cwd?: string | undefined; readonly title?: string | null | undefined },
+): EntryBody {
   const origin = { conversation: point.source, entry: point.entry, head: point.head };
-  return { type: "conversation", ...(cwd === undefined ? {} : { cwd }), origin };
+  const named = title === undefined || title === null ? {} : { title };
+  return { type: "conversation", ...(cwd === undefined ? {} : { cwd }), ...named, origin };
 }
 
 /** An id that cannot be given again. That of an erased conversation stays taken while forks point at it by name. */

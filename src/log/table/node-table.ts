@@ -26,8 +26,8 @@ export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
   conversation: {
     is: "node",
     number: 7,
-    shape: shape({}, { cwd: text, project, origin, forkedFrom: origin, parent, unlisted: flag }),
-    planned: ["cwd", "origin"],
+    shape: shape({}, { cwd: text, title: text, project, origin, forkedFrom: origin, parent, unlisted: flag }),
+    planned: ["cwd", "title", "origin"],
     durable: "always",
     said: true,
     listed: listing.begun,

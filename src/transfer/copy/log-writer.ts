@@ -71,17 +71,17 @@ export class LogWriter {
 
   async #fork(first: StoredEntry, origin: ForkPoint): Promise<void> {
     const { conversation, headSeq } = this.#head;
-    const { cwd } = decodeEntry(first) as { readonly cwd?: string };
+    const { cwd, title = null } = decodeEntry(first) as { readonly cwd?: string; readonly title?: string };
     const { source, entry, head } = origin;
     const { id, time, payload } = first;
-    if (parseBody(originBody(origin, cwd)).payload !== payload)
+    if (parseBody(originBody(origin, { cwd, title })).payload !== payload)
       throw new LogError(
         "invalid_request",
         `The fork ${conversation} does not begin as forks are made here; nothing of it was copied`,
         { conversation, headSeq },
       );
     const key = copiedKey(first);
-    const within = cwd === undefined ? {} : { cwd };
+    const within = cwd === undefined ? { title } : { cwd, title };
     await this.#options.to.fork({ source, entry, head, conversation, ...within, time, id, key });
   }
 

@@ -110,13 +110,14 @@ export class ImportLog {
         "damaged",
         `The file changed while it was imported; ${this.#target.id} is not whole`,
       );
-    const cwd = stamped.draft.body["cwd"] as string | undefined;
+    const { cwd, title = null } = stamped.draft.body as { readonly cwd?: string; readonly title?: string };
     await this.#holdfast.space.fork({
       source,
       entry: origin.entry,
       head: origin.head,
       conversation: this.#target.id,
       ...(cwd === undefined ? {} : { cwd }),
+      title,
       time: stamped.time,
       id: stamped.id,
       key: importKey(this.#digest, 1),

@@ -101,20 +101,24 @@ export class TrialLog<P> {
     const { draft, id, time } = stamped;
     const { entry, head, trial } = origin;
     await trial.flush();
-    const cwd = draft.body["cwd"] as string | undefined;
+    const { cwd, title = null } = draft.body as { readonly cwd?: string; readonly title?: string };
     const made = await this.#space.fork({
       source: trial.#id,
       entry,
       head,
       conversation: this.#id,
       ...(cwd === undefined ? {} : { cwd }),
+      title,
       time,
       id,
       key: null,
     });
     this.entries = 1;
     const named = (draft.body["origin"] as { readonly conversation: ConversationId }).conversation;
-    if (made.origin !== null && draft.payload !== forkPayload({ ...made.origin, source: named }, cwd))
+    if (
+      made.origin !== null &&
+      draft.payload !== forkPayload({ ...made.origin, source: named }, { cwd, title })
+    )
       throw new LogError("invalid_entry", "The fork does not begin as forks are made");
     return entryDigest(sha256, await this.#space.entry(this.#id, entry));
   }
@@ -151,8 +155,8 @@ export class TrialLog<P> {
 }
 
 /** How the first entry of a fork is written. */
-function forkPayload(point: Parameters<typeof originBody>[0], cwd: string | undefined): string {
-  return parseBody(originBody(point, cwd)).payload;
+function forkPayload(...begun: Parameters<typeof originBody>): string {
+  return parseBody(originBody(...begun)).payload;
 }
 
 /** The place in its batch of the entry that an error is about; the first where it does not say. */

@@ -12,8 +12,10 @@ export async function readTitle(
   { holdfast }: BridgeParts,
   conversation: ConversationId,
 ): Promise<StoredTitle> {
-  const [stored] = await holdfast.space.read({ conversation, limit: 1, newestFirst: true, types: ["title"] });
+  const types = ["title", "conversation"] as const; // a fork begins with a title
+  const [stored] = await holdfast.space.read({ conversation, limit: 1, newestFirst: true, types });
   const entry = stored === undefined ? null : decodeEntry(stored);
-  if (entry?.type !== "title") return { title: null, given: false };
-  return { title: entry.title, given: !("by" in entry) };
+  if (entry?.type === "title") return { title: entry.title, given: !("by" in entry) };
+  const title = entry?.type === "conversation" ? entry.title : undefined;
+  return { title: title ?? null, given: title !== undefined };
 }
