@@ -132,7 +132,10 @@ test("every hostile, torn, packed or strange file has one clear error of its own
     "bomb.gz": [gzipSync(Buffer.alloc(20_000_000)), "This file is packed."],
     "bomb.zip": [Buffer.from("PK\u0003\u0004rest"), "This file is packed."],
     "empty.jsonl": ["", "This file is empty."],
-    "claude.jsonl": ['{"sessionId":"s","uuid":"u","parentUuid":null}\n', "transcript of Claude Code"],
+    "claude.jsonl": [
+      '{"type":"user","sessionId":"s","uuid":"u","parentUuid":null}\n',
+      "transcript of Claude Code",
+    ],
     "<b>odd</b>.txt": ["hello\n", "neither a bundle nor a session log"],
     "line.jsonl": ["x".repeat(40_000_000), "neither a bundle nor a session log"],
     "huge.jsonl": [Buffer.alloc(60_000_001, "a"), "takes files of up to 60.0 MB"],

@@ -15,7 +15,7 @@ const CANDIDATES_MAX = 1_000; // looked at for one conversation before it is wal
 const WALKED_ENTRIES = 500; // of one conversation at once
 const LATER_ENTRIES_MAX = 20_000; // written since the oldest hit: past that there are few hits, and all are looked at
 
-const SCOPE = "c.space = ?1 AND c.listed = 1";
+const SCOPE = "c.space = ? AND c.listed = 1";
 // The index gives rows in the order they were written, so whoever has enough stops: a common word costs no more than a rare one.
 const BY_MATCH = "SELECT rowid FROM search WHERE search MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?";
 const BY_PART = "SELECT rowid FROM search WHERE instr(text, ?) > 0 AND rowid < ? ORDER BY rowid DESC LIMIT ?";
@@ -23,14 +23,14 @@ const BY_PART = "SELECT rowid FROM search WHERE instr(text, ?) > 0 AND rowid < ?
 const UNINDEXED = `SELECT row FROM entries WHERE row > (SELECT entry FROM search_cursor) AND row < ?
   AND type IN (${SEARCHED}) ORDER BY row DESC LIMIT ?`;
 const ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE row = ?`;
-const SEEN = `SELECT 1 FROM conversations c WHERE ${SCOPE} AND c.row = ?2`;
+const SEEN = `SELECT 1 FROM conversations c WHERE ${SCOPE} AND c.row = ?`;
 const WALK = `SELECT row, seq FROM entries INDEXED BY entries_seq
   WHERE conversation = ? AND seq < ? AND type IN (${SEARCHED}) ORDER BY seq DESC LIMIT ${WALKED_ENTRIES}`;
-// The latest of what each conversation had before the oldest hit was written. Times rise within a conversation.
+// Numbered parameters would do, but Node 22 takes them for named ones. The latest of what each conversation had before the oldest hit was written. Times rise within a conversation.
 const LATER = `SELECT 1 FROM conversations c INDEXED BY conversations_recent
-  WHERE ${SCOPE} AND c.updated_at >= ?2 AND EXISTS (SELECT 1 FROM
-    (SELECT time, seq FROM entries e INDEXED BY entries_seq WHERE e.conversation = c.row AND e.row < ?3 ORDER BY e.seq DESC LIMIT 1)
-    WHERE time > ?2 OR (time = ?2 AND seq > ?4)) LIMIT 1`;
+  WHERE ${SCOPE} AND c.updated_at >= ? AND EXISTS (SELECT 1 FROM
+    (SELECT time, seq FROM entries e INDEXED BY entries_seq WHERE e.conversation = c.row AND e.row < ? ORDER BY e.seq DESC LIMIT 1)
+    WHERE time > ? OR (time = ? AND seq > ?)) LIMIT 1`;
 const LAST_ROW = "SELECT max(row) FROM entries";
 const FIRST_ROW =
   "SELECT row FROM entries INDEXED BY entries_seq WHERE conversation = ? ORDER BY seq LIMIT 1";
@@ -159,7 +159,7 @@ function laterElsewhere(
   if (oldest === undefined) return false;
   const last = sql.get<[number]>(LAST_ROW)?.[0] ?? 0;
   if (last - written > LATER_ENTRIES_MAX) return true;
-  return sql.get(LATER, space, oldest.time, written, oldest.seq) !== undefined;
+  return sql.get(LATER, space, oldest.time, written, oldest.time, oldest.time, oldest.seq) !== undefined;
 }
 
 function hitAt(reader: Reader, sought: Sought, row: number): Found | null {
