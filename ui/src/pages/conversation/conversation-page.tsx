@@ -92,7 +92,10 @@ export function Page({ params }: PageProps): JSX.Element {
               until={turn?.state === "ended" ? turn.resetAt : null}
             />
           ) : null}
-          <Approvals conversation={conversation} round={`${state.facts.size} ${state.live.turn ?? ""}`} />
+          <Approvals
+            conversation={conversation}
+            round={`${state.facts.get(null)?.size ?? 0} ${state.live.turn ?? ""}`}
+          />
           <Composer
             conversation={conversation}
             isWorking={isWorking}
