@@ -6,13 +6,14 @@ import type { EntryBody } from "#log/entry";
 import { assistant, user } from "#log/say";
 import { KEY_TABLE, keyWords } from "../../ui/src/frame/key-table.ts";
 import { openUi, picture, setVisibility, type Ui } from "../support/browser.ts";
-import { gate, MODELS, releasedAgent } from "./released-agent.ts";
+import { gate, MODELS, releasedAgent, resetGates } from "./released-agent.ts";
 
 let ui: Ui;
 let page: Page;
 let log: Conversation;
 
 beforeAll(async () => {
+  resetGates();
   ui = await openUi({ agents: { loop: { open: releasedAgent, models: MODELS } } });
   await ui.holdfast.create({ id: "older", title: "Older" });
   log = await ui.holdfast.create({ id: "acts", title: "Acts" });

@@ -6,12 +6,13 @@ import type { Page, Request, Route } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { assistant, user } from "#log/say";
 import { openUi, type Ui } from "../support/browser.ts";
-import { gate, releasedAgent } from "./released-agent.ts";
+import { gate, releasedAgent, resetGates } from "./released-agent.ts";
 
 let ui: Ui;
 let page: Page;
 
 beforeAll(async () => {
+  resetGates();
   ui = await openUi({ agents: { loop: { open: releasedAgent } } });
   for (const id of ["one", "two"]) {
     const log = await ui.holdfast.create({ id, title: `Title of ${id}` });
