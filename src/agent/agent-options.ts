@@ -52,7 +52,7 @@ export interface AgentOptions {
   readonly model: ModelGiven;
   /**
    * Who is asked in its place, in this order, where the model of a conversation is overloaded, at a limit, out of credit or not
-   * reachable before any of its answer came: until the turn ends. None unless given.
+   * reachable before any of its answer came, until the turn ends (default: none).
    */
   readonly fallbackModels?: readonly ModelGiven[];
   /** A function gives the tools for the folder a conversation is worked on in. */

@@ -39,7 +39,7 @@ export interface CreateOptions {
   readonly id?: string;
   readonly title?: string;
   readonly cwd?: string;
-  /** The conversation that caused it, where it is no fork of that. */
+  /** The conversation that caused this one without being its fork source. */
   readonly parent?: string | Parent;
   /** Makes a retry harmless: the same key is the same conversation. Without an id, the id follows from it. */
   readonly key?: string;

@@ -14,7 +14,7 @@ export interface BegunRun {
   readonly trigger: string;
 }
 
-/** What appends count, so that nobody reads a log to find that there is nothing. */
+/** Counts that each append updates, so that an empty answer reads no log. */
 export interface EntryCounts {
   /** The first entry about a tool call; null: there is none. */
   readonly callsFrom: number | null;

@@ -33,7 +33,7 @@ export class SimWorld {
   /** Called when an agent asks its host whether a tool may run. */
   onAsk: () => void = () => undefined;
   readonly #transcripts = new Map<string, readonly Line[]>();
-  /** Sessions that are damaged, whoever takes them up. */
+  /** Sessions that are damaged for every agent that resumes them. */
   readonly corrupt: Set<string> = new Set();
   readonly #processes = new Map<string, SimProcess>();
   /** Every process that may still have children. */
