@@ -144,10 +144,11 @@ export function miniBridge(
   };
 }
 
-/** Whether a process is there and no zombie. */
+/** Whether a process is there and no zombie. Its command line is empty for an instant while it execs, so its state decides. */
 export function runs(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
   } catch {
     return false;
   }
