@@ -5,6 +5,7 @@ import { openHoldfast } from "#open";
 import { tempDir } from "../../support/temp-dir.ts";
 import { agentSessionCases } from "./agent-session-cases.ts";
 import { listCases } from "./list-cases.ts";
+import { matrixCases } from "./matrix/matrix-cases.ts";
 import { memoryCases } from "./memory-cases.ts";
 import { readCases } from "./read-cases.ts";
 import { replayCases } from "./replay-cases.ts";
@@ -30,6 +31,8 @@ export function everyRoute(kind: string, storeOf: StoreAddress): void {
   for (const cases of [readCases, routeCases]) cases(kind, storeOf);
   for (const cases of [transferCases, memoryCases, replayCases, turnCases, agentSessionCases, listCases])
     cases(kind, open);
+  // A file differs from both in nothing that a request could name, and takes longer.
+  if (kind !== "sqlite") matrixCases(kind, open);
 
   test(`${kind}: every route of the OpenAPI document was exercised by the client`, () => {
     expect(OPERATIONS.map(([name]) => name).filter((name) => !exercised.has(name))).toEqual([]);

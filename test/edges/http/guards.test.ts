@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OPERATIONS } from "#edges/http/routes/api";
-import { by, posted, type Told, told } from "./asking.ts";
+import { by, posted, told } from "./asking.ts";
 import { handClock, serve, type Served, URL_HERE } from "./served.ts";
 
 let served: Served;
@@ -189,31 +188,6 @@ describe("what a token may do", () => {
       status: 404,
     });
   });
-
-  test.each(OPERATIONS.map(([name, route]) => ({ name, route })))(
-    "$name is refused to a token without its right",
-    async ({ name, route }) => {
-      const path = route.path.replaceAll(/\{\w+\}/g, "mine");
-      const ask = async (token: string): Promise<Told> => {
-        const init = route.method === "GET" ? by(token) : { ...posted(token, {}), method: route.method };
-        const response = await served.ask(path, init);
-        if (response.headers.get("content-type")?.includes("json") === true) return told(response);
-        await response.body?.cancel();
-        return { status: response.status, code: "" };
-      };
-      const { read, write, metrics } = tokens;
-      const without = {
-        read: [metrics],
-        write: [metrics, read],
-        admin: [metrics, read, write],
-        metrics: [read, write],
-      };
-      const weaker = without[route.right];
-      for (const token of weaker)
-        expect([name, await ask(token)]).toEqual([name, { status: 403, code: "no_right" }]);
-      expect(await ask(tokens[route.right])).not.toMatchObject({ code: "no_right" });
-    },
-  );
 
   test("a removed token is let in nowhere a second later; only hashes are in the store", async () => {
     const secret = await served.token("read");

@@ -3,6 +3,7 @@ import type { Listed, ListRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { EVERY_SPACE } from "#stores/postgres/tables/pg-row-security";
 import { readState } from "#stores/postgres/tables/pg-rows";
+import { escapeText } from "#stores/postgres/tables/pg-text";
 import { rowsMax } from "./pg-window.ts";
 
 // The index holds order and prefix, so rows outside the page are not read, and bodies never.
@@ -25,7 +26,7 @@ export async function listPage(
   const { after, prefix = "", unlisted = false, forkOf } = request;
   const limit = rowsMax(request.limit);
   const cursor = after === undefined ? [null, null] : parseListCursor(after);
-  const asked = [space, unlisted, prefix, ...cursor, limit + 1];
+  const asked = [space, unlisted, escapeText(prefix), ...cursor, limit + 1];
   const rows = await (forkOf === undefined
     ? db.read<[string]>(PAGE, ...asked)
     : db.read<[string]>(FORKS_PAGE, ...asked, forkOf));

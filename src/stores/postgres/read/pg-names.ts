@@ -5,7 +5,7 @@ import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { CONVERSATION, inheritedPath } from "#stores/postgres/tables/pg-read-sql";
 import { ENTRY_COLUMNS, type EntryRow, toStored } from "#stores/postgres/tables/pg-rows";
-import { nameDigest } from "#stores/postgres/tables/pg-text";
+import { escapeText, nameDigest } from "#stores/postgres/tables/pg-text";
 import { rowsMax } from "./pg-window.ts";
 
 const COLUMNS = ENTRY_COLUMNS.split(", ")
@@ -29,8 +29,8 @@ export async function nodeIds(db: Db, space: SpaceId, request: IdsRequest): Prom
     IDS,
     space,
     conversation,
-    prefix,
-    suffix,
+    escapeText(prefix),
+    escapeText(suffix),
     rowsMax(request.limit),
   );
   if (rows.length === 0) throw notFound(conversation);
