@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import type { Holdfast } from "#conversation/holdfast";
-import { AuditLog } from "./access/audit-log.ts";
 import { type Grant, mayDo } from "./access/grant.ts";
 import { type KeptAnswer, KeptAnswers } from "./access/kept-answers.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
+import { auditOf, RequestAudit } from "./access/request-audit.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { EventStreams } from "./events/event-stream.ts";
 import { KeptStamps } from "./figures/kept-stamps.ts";
@@ -17,6 +17,7 @@ import { CancelRequests } from "./turns/cancel-requests.ts";
 import { RunningTurns } from "./turns/running-turns.ts";
 import { checkRequest } from "./guard/check-request.ts";
 import { checkPage, checkSender } from "./guard/check-sender.ts";
+import { type Peer, TrustedProxies } from "./guard/client-address.ts";
 import { failureOf, Refusal } from "./guard/failures.ts";
 import { type Identified, identify } from "./guard/identify.ts";
 import { RateLimit } from "./guard/rate-limit.ts";
@@ -42,7 +43,8 @@ export class HttpHandler {
   readonly #rates: RateLimit;
   readonly #stored: StoredTokens;
   readonly #codes: LaunchCodes;
-  readonly #audit: AuditLog;
+  readonly #proxies: TrustedProxies;
+  readonly #audit: RequestAudit;
   readonly #kept: KeptAnswers;
   readonly #spaces = new Map<string, Holdfast>();
   readonly #turns: RunningTurns;
@@ -58,19 +60,21 @@ export class HttpHandler {
   readonly #probe: StoreProbe;
   readonly #replays: RunningReplays;
   #isDraining = false;
-  /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. */
-  readonly fetch: (request: Request) => Promise<Response> = (request) => this.#answer(request);
+  /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. The peer is for the audit log. */
+  readonly fetch: (request: Request, peer?: Peer) => Promise<Response> = (request, peer = {}) =>
+    this.#answer(request, peer);
 
   constructor(options: HttpOptions) {
     this.#options = settleHttpOptions(options);
-    const { holdfast, clock, limits, agents, ui, log } = this.#options;
+    const { holdfast, clock, limits, agents, ui, log, readOnly, trustedProxies } = this.#options;
     this.#log = new RequestLog(log);
     const onError: OnError = (error, about) => this.#log.unexpected(error, about);
     const nowMs = (): number => clock.nowMs();
     this.#rates = new RateLimit(limits, nowMs);
     this.#stored = new StoredTokens(holdfast, nowMs);
     this.#codes = new LaunchCodes(nowMs, this.#options.keptAccess);
-    this.#audit = new AuditLog(holdfast);
+    this.#proxies = new TrustedProxies(trustedProxies);
+    this.#audit = new RequestAudit(holdfast, { clock, readOnly, log: this.#log });
     this.#probe = new StoreProbe(holdfast);
     this.#kept = new KeptAnswers(holdfast, nowMs);
     this.#turns = new RunningTurns(agents, new CancelRequests(holdfast), onError);
@@ -86,19 +90,27 @@ export class HttpHandler {
     return this.#codes.issue(grant, to);
   }
 
+  /** Stores the audit lines that wait; `listen` calls it when it closes. */
+  flush(): Promise<void> {
+    return this.#audit.flush();
+  }
+
   /** From here on nothing is begun. Tails end, turns are waited for so long and then stopped, which is recorded. */
   async drain(graceMs: number = 0): Promise<void> {
     this.#isDraining = true;
     this.#streams.stop();
     await Promise.all([this.#turns.drain(graceMs), this.#replays.drain()]);
+    await this.flush();
   }
 
-  async #answer(request: Request): Promise<Response> {
+  async #answer(request: Request, peer: Peer): Promise<Response> {
     const sinceMs = performance.now();
-    const line = newLine(request);
-    const answer = await this.#guarded(request, line)
+    const line = newLine(request, this.#proxies.clientOf(peer, request.headers));
+    let answer = await this.#guarded(request, line)
       .then(withStrictHeaders)
       .catch((error: unknown) => this.#failed(error, line));
+    const storing = this.#audit.answered(line, answer.status);
+    if (storing !== null) answer = await this.#whenStored(storing, answer, line);
     answer.headers.set(REQUEST_ID_HEADER, line.requestId);
     const { status } = answer;
     const ms = performance.now() - sinceMs;
@@ -107,9 +119,21 @@ export class HttpHandler {
     return answer;
   }
 
+  /** An answer that goes out once its audit line is stored. */
+  async #whenStored(storing: Promise<void>, answer: Response, line: RequestLine): Promise<Response> {
+    try {
+      await storing;
+      return answer;
+    } catch (error) {
+      await answer.body?.cancel();
+      return this.#failed(error, line);
+    }
+  }
+
   #failed(error: unknown, line: RequestLine): Response {
-    line.error = error;
     const { status, body, headers } = failureOf(error);
+    line.error = error;
+    line.code = body.error.code;
     this.#options.metrics?.refused(body.error.code);
     return withStrictHeaders(Response.json(body, { status, headers }));
   }
@@ -185,16 +209,13 @@ export class HttpHandler {
     line.route = name;
     const { conversation } = texts;
     if (conversation !== undefined) line.conversation = conversation.slice(0, 128);
-    const about = { operation: name, grant, request, conversation: conversation ?? null };
-    const refused = this.#refusal(route, grant);
-    if (refused !== null) {
-      if (route.writes === true) await this.#record(about, refused.code);
-      throw refused;
-    }
-    if (who.byCookie && route.writes === true) checkPage(request);
+    const [isWrite, isExport] = [route.writes === true, route.exports === true];
+    if (isWrite || isExport) line.audit = auditOf(request, isExport);
+    this.#checkRight(route, grant);
+    if (who.byCookie && isWrite) checkPage(request);
     const { bodyBytes: bytes, bodyMs: ms } = this.#options.limits;
     const checked = await checkRequest(request, route, texts, { bytes, ms });
-    if (route.writes === true) await this.#record(about, null);
+    if (isWrite) await this.#audit.check(grant.space);
     const asked: Asked<Operation> = {
       ...(checked as object as Pick<Asked<Operation>, "params" | "query" | "body">),
       bodyText: checked.bodyText,
@@ -215,33 +236,14 @@ export class HttpHandler {
     return response(answer, route, repeated);
   }
 
-  #refusal(route: AnyRoute, grant: Grant): Refusal | null {
+  #checkRight(route: AnyRoute, grant: Grant): void {
     if (!mayDo(grant, route.right))
-      return new Refusal("no_right", `This needs the right ${route.right}; the token has ${grant.rights}`);
-    if (route.writes !== true) return null;
+      throw new Refusal("no_right", `This needs the right ${route.right}; the token has ${grant.rights}`);
+    if (route.writes !== true) return;
     if (this.#options.readOnly)
-      return new Refusal("only_reading", "This server was started to be read from alone");
-    return this.#isDraining
-      ? new Refusal("stopping", "The server is about to stop", { headers: { "retry-after": "1" } })
-      : null;
-  }
-
-  /** Before it is done: what is not in the audit log was not done here. A server that only reads writes none. */
-  async #record(
-    about: {
-      readonly operation: string;
-      readonly grant: Grant;
-      readonly request: Request;
-      readonly conversation: string | null;
-    },
-    refused: string | null,
-  ): Promise<void> {
-    if (this.#options.readOnly) return;
-    const { token, space } = about.grant;
-    const time = new Date(this.#options.clock.nowMs()).toISOString();
-    const key = about.request.headers.get("idempotency-key")?.slice(0, 200) ?? null;
-    const conversation = about.conversation?.slice(0, 128) ?? null;
-    await this.#audit.write({ time, token, space, operation: about.operation, conversation, key, refused });
+      throw new Refusal("only_reading", "This server was started to be read from alone");
+    if (this.#isDraining)
+      throw new Refusal("stopping", "The server is about to stop", { headers: { "retry-after": "1" } });
   }
 
   #space(name: string): Holdfast {

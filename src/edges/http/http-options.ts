@@ -62,6 +62,8 @@ export interface HttpOptions {
   /** Keeps what browsers were let in by for a server that takes this one's place; it goes with this one unless given. */
   readonly keptAccess?: AccessKeeper | null;
   readonly limits?: Partial<HttpLimits>;
+  /** Addresses or networks (`10.0.0.0/8`) of proxies, whose `X-Forwarded-For` says where a request comes from. */
+  readonly trustedProxies?: readonly string[];
   /** Counts requests and is told at `GET /metrics`; what it says of the store it is told as `telemetry` of `openHoldfast`. */
   readonly metrics?: Metrics | null;
   readonly clock?: Clock;
@@ -99,6 +101,7 @@ function httpDefaults(): Omit<SettledHttpOptions, "holdfast" | "names" | "limits
     metrics: null,
     agentRecords: new Map(),
     keptAccess: null,
+    trustedProxies: [],
     clock: systemClock,
     log: () => undefined,
   };

@@ -1,6 +1,7 @@
 export { HttpHandler } from "./http-handler.ts";
 export type { HttpLimits, HttpOptions, ServedPlace } from "./http-options.ts";
 export { type KnownNames, knownNames } from "./guard/check-sender.ts";
+export type { Peer } from "./guard/client-address.ts";
 export type { FailureBody, FailureCode } from "./guard/failures.ts";
 export { type Grant, grantOf, newSecret } from "./access/grant.ts";
 export type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";

@@ -21,16 +21,30 @@ function errorFields(error: unknown): LogFields {
 /** Reports an error that no request is answered with, and what it is about. */
 export type OnError = (error: unknown, about?: LogFields) => void;
 
+/** What the audit log has of a request, and a log of requests has not. */
+export interface RequestToAudit {
+  readonly isExport: boolean;
+  readonly key: string | null;
+  /** Those that a query names. */
+  readonly conversations: readonly string[];
+}
+
 /** What is logged of a request, as far as it is known. */
 export interface RequestLine {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
+  /** The client's. */
+  readonly address: string | null;
   route?: string;
   space?: string;
   token?: string;
   conversation?: string;
   error?: unknown;
+  /** Of the error. */
+  code?: string;
+  /** Of what the audit log records. */
+  audit?: RequestToAudit;
 }
 
 export const REQUEST_ID_HEADER = "x-request-id";
@@ -38,10 +52,10 @@ const REQUEST_ID = /^[\w.:-]{1,64}$/;
 const PATH_CHARS_MAX = 256;
 
 /** A request has the id that a proxy gave it, or a new one; the address has no query, which may hold a launch code. */
-export function newLine({ method, url, headers }: Request): RequestLine {
+export function newLine({ method, url, headers }: Request, address: string | null = null): RequestLine {
   const named = headers.get(REQUEST_ID_HEADER) ?? "";
   const requestId = REQUEST_ID.test(named) ? named : crypto.randomUUID();
-  return { requestId, method, path: new URL(url).pathname.slice(0, PATH_CHARS_MAX) };
+  return { requestId, method, path: new URL(url).pathname.slice(0, PATH_CHARS_MAX), address };
 }
 
 /** No token, no permission, too many requests: what an operator looks for. */
@@ -60,7 +74,11 @@ export class RequestLog {
     this.#log("error", "Unexpected error", { ...about, ...errorFields(error) });
   }
 
-  ended({ error, path, ...line }: RequestLine, status: number, ms: number): void {
+  auditWaits(error: unknown): void {
+    this.#log("error", "The audit log does not accept lines", errorFields(error));
+  }
+
+  ended({ error, path, audit: _, ...line }: RequestLine, status: number, ms: number): void {
     this.#watchStore(error, line.route !== undefined && status < 400);
     const place = line.route === undefined ? { path } : {};
     const fields = { ...line, ...place, status, ms: Math.round(ms * 10) / 10 };

@@ -226,33 +226,4 @@ describe("what a token may do", () => {
     expect(await told(answer)).toEqual({ status: 503, code: "stopping" });
     expect((await served.holdfast.unopened("mine").head()).headSeq).toBe(before);
   });
-
-  test("every write is in the audit log before it is done, by whose token, also one that was refused", async () => {
-    const client = served.client(tokens.write);
-    await client.setTitle({ conversation: "mine", title: "Audited" }, { key: "k1" });
-    await served.ask("/api/conversations/mine/title", posted(tokens.read, { title: "No" }));
-    const admin = served.client(tokens.admin);
-    const { lines } = await admin.listAudit({ limit: 500 });
-    expect(lines).toContainEqual(
-      expect.objectContaining({
-        token: expect.stringMatching(/^write/),
-        operation: "setTitle",
-        conversation: "mine",
-        key: "k1",
-        refused: null,
-      }),
-    );
-    expect(lines).toContainEqual(
-      expect.objectContaining({
-        token: expect.stringMatching(/^read/),
-        operation: "setTitle",
-        refused: "no_right",
-      }),
-    );
-    expect((await served.client(tokens.other).listAudit()).lines.map(({ space }) => space)).not.toContain(
-      "default",
-    );
-    const [one, two] = [await admin.listAudit({ limit: 1 }), await admin.listAudit({ limit: 2 })];
-    expect((await admin.listAudit({ limit: 1, after: one.next ?? 0 })).lines).toEqual(two.lines.slice(1));
-  });
 });

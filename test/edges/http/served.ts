@@ -58,6 +58,7 @@ export async function serve(
       }),
     ask: (path, init = {}) => handler.fetch(new Request(`${URL_HERE}${path}`, init)),
     [Symbol.asyncDispose]: async () => {
+      await handler.flush();
       await holdfast.close();
       if (errors.length > 0) throw new Error("The server met something unexpected", { cause: errors[0] });
     },

@@ -9,6 +9,7 @@ import {
   listen,
   type Listening,
 } from "#edges/http/index";
+import { THIS_RUN } from "#edges/http/access/grant";
 import type { Call } from "#edges/cli/command";
 import { logLines } from "./server-log-lines.ts";
 import { ownSkills } from "#edges/cli/skills/own-skills";
@@ -43,7 +44,7 @@ async function start(
   const publicUrl = publicUrlOf(flags.text("public-url"));
   const readOnly = flags.has("read-only");
   const cwd = flags.text("cwd");
-  const grant: Grant = { token: "this-run", space: call.space, rights: readOnly ? "read" : "admin" };
+  const grant: Grant = { token: THIS_RUN, space: call.space, rights: readOnly ? "read" : "admin" };
   const skills = ownSkills(call.io.env);
   const agents = run.agents(await servedAgents(call, skills));
   const metrics = new Metrics();

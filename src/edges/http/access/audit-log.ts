@@ -1,70 +1,174 @@
-import type { Conversation } from "#conversation/conversation";
+import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
+import { type ConversationId, parseConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
 import type { AuditLine } from "#edges/http/routes/server-api";
-import { SERVER_SPACE } from "./stored-tokens.ts";
+import { type AppendLines, AuditQueue } from "./audit-queue.ts";
+import { hashOf, LOCAL, SERVER_SPACE } from "./grant.ts";
 
-const TYPE = "http_write";
-const READ_AT_ONCE = 512;
+const TYPE = "audit";
+const QUEUES_MAX = 1_000;
+const HASH_CHARS = 32;
 
-/** Every write that was asked for, by whose token, before it is done: a log for each month, which may be erased as one. */
+/** A line as an act gives it: its time is now, and what is left out is null. */
+export type AuditAct = Pick<AuditLine, "token" | "space" | "operation" | "outcome"> & Partial<AuditLine>;
+
+/** What was done, by whose token, and what came of it: in the server's own space, a log for each space and month. */
 export class AuditLog {
   readonly #holdfast: Holdfast;
-  #open: { readonly id: string; readonly log: Promise<Conversation> } | null = null;
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  /** By month and space. */
+  readonly #queues = new Map<string, AuditQueue>();
 
-  constructor(holdfast: Holdfast) {
+  constructor(
+    holdfast: Holdfast,
+    clock: Clock = systemClock,
+    onError: (error: unknown) => void = () => undefined,
+  ) {
     this.#holdfast = holdfast.inSpace(SERVER_SPACE);
+    this.#clock = clock;
+    this.#onError = onError;
   }
 
-  async write(line: AuditLine): Promise<void> {
-    const { time, ...data } = line;
-    const id = logOf(time.slice(0, 7));
-    if (this.#open?.id !== id)
-      this.#open = { id, log: this.#holdfast.create({ id, unlisted: true, key: id }) };
-    const { log } = this.#open;
-    try {
-      await (await log).append({ type: "custom", customType: TYPE, data }, { durability: "relaxed" });
-    } catch (error) {
-      this.#open = null; // it may have been erased, or not have been made
-      throw error;
-    }
+  /** Adds a line that is stored in a moment, together with others. */
+  add(act: AuditAct): void {
+    const line = this.#lineOf(act);
+    this.#queueOf(line).add(line);
   }
 
-  /** The lines of one space, oldest first. `next` gives those after them; null: there are none yet. */
+  /** Stores lines of one space; they are on disk when this resolves. */
+  async store(acts: readonly AuditAct[]): Promise<void> {
+    const lines = acts.map((act) => this.#lineOf(act));
+    const [first] = lines;
+    if (first !== undefined) await this.#queueOf(first).store(lines);
+  }
+
+  /** Throws when lines of a space wait that cannot be stored. */
+  async check(space: string): Promise<void> {
+    await this.#queues.get(nameOf(this.#month(), space))?.check();
+  }
+
+  /** Stores the lines that wait. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.#queues.values()].map((queue) => queue.flush()));
+  }
+
+  /** The lines of one space, oldest first. `next` gives those after them; null: there are no more yet. */
   async read(asked: {
     readonly space: string;
-    readonly month: string;
-    readonly after: number;
+    readonly month?: string;
+    readonly after?: number;
     readonly limit: number;
   }): Promise<{ readonly lines: readonly AuditLine[]; readonly next: number | null }> {
+    const { space, month = this.#month(), after = 0, limit } = asked;
+    await this.#queues.get(nameOf(month, space))?.flush();
+    // Older servers had one log for all spaces: its lines come first. The last bit of a cursor says which log it is about.
+    const logs = [parseConversationId(`audit-${month}`), logOf(month, space)];
     const lines: AuditLine[] = [];
-    let { after } = asked;
-    for (;;) {
-      const page = await this.#page(logOf(asked.month), after);
-      for (const stored of page) {
-        const entry = decodeEntry(stored);
-        after = entry.seq;
-        if (entry.type !== "custom" || entry.customType !== TYPE) continue;
-        const line = { time: entry.time, ...fieldsOf(entry.data) } as unknown as AuditLine;
-        if (line.space === asked.space) lines.push(line);
-        if (lines.length === asked.limit) return { lines, next: after };
+    for (const [at, log] of logs.entries()) {
+      if (at < after % 2) continue;
+      for await (const { seq, line } of this.#linesOf(log, at === after % 2 ? (after - at) / 2 : 0)) {
+        if (line.space === space) lines.push(line);
+        if (lines.length === limit) return { lines, next: seq * 2 + at };
       }
-      if (page.length < READ_AT_ONCE) return { lines, next: null };
+    }
+    return { lines, next: null };
+  }
+
+  async *#linesOf(
+    log: ConversationId,
+    after: number,
+  ): AsyncGenerator<{ readonly seq: number; readonly line: AuditLine }> {
+    try {
+      for await (const stored of this.#holdfast.unopened(log).log({ after })) {
+        const { seq, time, ...entry } = decodeEntry(stored);
+        if (entry.type === "custom") yield { seq, line: lineFrom({ time, ...fieldsOf(entry.data) }) };
+      }
+    } catch (error) {
+      if (!isLogError(error, "conversation_not_found")) throw error;
     }
   }
 
-  async #page(conversation: string, after: number): ReturnType<Holdfast["space"]["read"]> {
+  #lineOf(act: AuditAct): AuditLine {
+    return lineFrom({ time: new Date(this.#clock.nowMs()).toISOString(), ...act });
+  }
+
+  #month(): string {
+    return new Date(this.#clock.nowMs()).toISOString().slice(0, 7);
+  }
+
+  #queueOf({ time, space }: AuditLine): AuditQueue {
+    const month = time.slice(0, 7);
+    const name = nameOf(month, space);
+    const known = this.#queues.get(name);
+    if (known !== undefined) return known;
+    if (this.#queues.size >= QUEUES_MAX)
+      for (const [one, queue] of this.#queues) if (queue.isIdle) this.#queues.delete(one);
+    const append: AppendLines = (lines, durability) => this.#append(logOf(month, space), lines, durability);
+    const queue = new AuditQueue(append, this.#clock, this.#onError);
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  async #append(id: ConversationId, ...[lines, durability]: Parameters<AppendLines>): Promise<void> {
+    const bodies = lines.map(
+      (data) => ({ type: "custom", customType: TYPE, data: data as object as Json }) as const,
+    );
     try {
-      return await this.#holdfast.space.read({ conversation, after, limit: READ_AT_ONCE });
+      await this.#holdfast.unopened(id).append(bodies, { durability });
     } catch (error) {
-      if (isLogError(error, "conversation_not_found")) return [];
-      throw error;
+      if (!isLogError(error, "conversation_not_found")) throw error;
+      const log = await this.#holdfast.create({ id, unlisted: true, key: id });
+      await log.append(bodies, { durability });
     }
   }
 }
 
-function logOf(month: string): string {
-  return `audit-${month}`;
+/** Does what a command or a program asks of the store itself: recorded on disk before, and with its outcome afterwards. */
+export async function audited<T>(
+  holdfast: Holdfast,
+  act: Pick<AuditAct, "space" | "operation" | "conversation" | "target">,
+  run: () => Promise<T>,
+): Promise<T> {
+  const log = new AuditLog(holdfast);
+  const line = (outcome: string): AuditAct => ({ ...act, token: LOCAL, outcome });
+  await log.store([line("intent")]);
+  try {
+    const result = await run();
+    log.add(line("done"));
+    return result;
+  } catch (error) {
+    log.add(line(isLogError(error) ? error.code : "unexpected"));
+    throw error;
+  } finally {
+    await log.flush().catch(() => undefined); // the act is over; its intent is there
+  }
+}
+
+const NOTHING = {
+  token: null,
+  conversation: null,
+  target: null,
+  key: null,
+  address: null,
+  status: null,
+  count: 1,
+};
+
+/** A line with all its members; older servers recorded a refusal or, before the act, an intent. */
+function lineFrom({ refused, ...fields }: { readonly [name: string]: unknown }): AuditLine {
+  return { ...NOTHING, outcome: refused ?? "intent", ...fields } as object as AuditLine;
+}
+
+function nameOf(month: string, space: string): string {
+  return `${month} ${space}`;
+}
+
+/** A space has a name as long as an id may be, so its log is called by a hash of it. */
+function logOf(month: string, space: string): ConversationId {
+  return parseConversationId(`audit-${month}-${hashOf(space).slice(0, HASH_CHARS)}`);
 }

@@ -1,6 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Right } from "#edges/http/routes/route";
 
+/** Where a server keeps what is its own, in the store that it serves; no token is of this space. */
+export const SERVER_SPACE = "holdfast.server";
+/** What the audit log calls the token of one run of `holdfast serve`. */
+export const THIS_RUN = "this-run";
+/** What it calls commands and programs that open the store themselves. */
+export const LOCAL = "local";
+
 /** What whoever shows a token may do: in one space, up to one right. */
 export interface Grant {
   /** The name of the token, by which the audit log calls it. */

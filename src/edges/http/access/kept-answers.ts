@@ -4,8 +4,7 @@ import { isLogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import { hashOf } from "./grant.ts";
-import { SERVER_SPACE } from "./stored-tokens.ts";
+import { hashOf, SERVER_SPACE } from "./grant.ts";
 
 const TYPE = "http_answer";
 

@@ -5,15 +5,17 @@ import { isLogError, LogError } from "#log/errors";
 import { parseSpaceId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import { type Right, RIGHTS } from "#edges/http/routes/route";
-import { type Grant, hashOf, newSecret } from "./grant.ts";
+import { audited } from "./audit-log.ts";
+import { type Grant, hashOf, LOCAL, newSecret, SERVER_SPACE, THIS_RUN } from "./grant.ts";
 
-/** Where a server keeps what is its own, in the store that it serves; no token is of this space. */
-export const SERVER_SPACE = "holdfast.server";
 const LOG = "tokens";
 const ADDED = "http_token";
 const REMOVED = "http_token_removed";
 const LOOK_MS = 1_000;
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
+
+/** Names in the audit log that are of no stored token. */
+const RESERVED: ReadonlySet<string> = new Set([THIS_RUN, LOCAL]);
 
 /** A token as it is kept: never itself, only its hash. */
 export interface StoredToken extends Grant {
@@ -51,18 +53,19 @@ export class StoredTokens {
         token: given.token,
       });
     const secret = newSecret("hf");
-    const { token, space, rights } = given;
-    const data = { token, space, rights, hash: hashOf(secret) };
+    const { token, space } = given;
+    const act = { space, operation: "addToken", target: token };
+    const made = await audited(this.#holdfast, act, () => this.#make(given, hashOf(secret)));
+    return { secret, token: shown(made) };
+  }
+
+  async #make({ token, space, rights }: Grant, hash: string): Promise<Known> {
     const log = await this.#holdfast.create({ id: LOG, unlisted: true, key: LOG });
-    await log.append({ type: "custom", customType: ADDED, data });
+    await log.append({ type: "custom", customType: ADDED, data: { token, space, rights, hash } });
     await this.#look(0);
-    const kept = this.#byName.get(token);
-    if (kept?.hash !== data.hash)
-      throw new LogError(
-        "invalid_request",
-        `Another token ${token} was made at the same time; choose a name`,
-      );
-    return { secret, token: shown(kept) };
+    const made = this.#byName.get(token);
+    if (made?.hash === hash) return made;
+    throw new LogError("invalid_request", `Another token ${token} was made at the same time; choose a name`);
   }
 
   async list(): Promise<readonly StoredToken[]> {
@@ -73,9 +76,13 @@ export class StoredTokens {
   /** False when there is none of this name. */
   async remove(token: string): Promise<boolean> {
     await this.#look(0);
-    if (!this.#byName.has(token)) return false;
-    const log = await this.#holdfast.conversation(LOG);
-    await log.append({ type: "custom", customType: REMOVED, data: { token } });
+    const known = this.#byName.get(token);
+    if (known === undefined) return false;
+    const act = { space: known.space, operation: "removeToken", target: token };
+    await audited(this.#holdfast, act, async () => {
+      const log = await this.#holdfast.conversation(LOG);
+      await log.append({ type: "custom", customType: REMOVED, data: { token } });
+    });
     await this.#look(0);
     return true;
   }
@@ -142,6 +149,11 @@ function checkGrant({ token, space, rights }: { token: string; space: string; ri
     throw new LogError(
       "invalid_request",
       `A token is named by up to 64 letters, digits, ".", "_" and "-", not "${token}"; nothing was changed`,
+    );
+  if (RESERVED.has(token))
+    throw new LogError(
+      "invalid_request",
+      `The audit log uses the name ${token} for something else. Choose another; nothing was changed`,
     );
   if (parseSpaceId(space) === SERVER_SPACE)
     throw new LogError("invalid_request", `${SERVER_SPACE} is the server's own space; nothing was changed`);

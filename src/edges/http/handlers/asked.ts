@@ -1,7 +1,7 @@
 import type { Skills } from "#agent/skills/skills";
 import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
-import type { AuditLog } from "#edges/http/access/audit-log";
+import type { RequestAudit } from "#edges/http/access/request-audit";
 import type { Grant } from "#edges/http/access/grant";
 import type { ServedPlace } from "#edges/http/http-options";
 import type { KeptStamps } from "#edges/http/figures/kept-stamps";
@@ -29,7 +29,7 @@ export class JsonText {
 
 /** What all operations of a server share. */
 export interface ServerParts {
-  readonly audit: AuditLog;
+  readonly audit: RequestAudit;
   readonly version: string;
   readonly readOnly: boolean;
   readonly clock: Clock;

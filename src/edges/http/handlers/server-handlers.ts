@@ -59,8 +59,6 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
   },
 
   async listAudit({ server, grant, query }) {
-    const thisMonth = new Date(server.clock.nowMs()).toISOString().slice(0, 7);
-    const { month = thisMonth, after = 0, limit = AUDIT_PAGE } = query;
-    return server.audit.read({ space: grant.space, month, after, limit });
+    return server.audit.read({ limit: AUDIT_PAGE, ...query, space: grant.space });
   },
 };

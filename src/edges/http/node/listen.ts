@@ -58,7 +58,8 @@ export async function listen(
   const handler = makeHandler(bound);
   const adapter = new NodeAdapter(handler.fetch);
   server.on("request", (request, response) => void adapter.serve(request, response));
-  const close = (graceMs = 0): Promise<void> => closeServer(server, adapter, graceMs);
+  const close = (graceMs = 0): Promise<void> =>
+    closeServer(server, adapter, graceMs).then(() => handler.flush());
   const name = host.includes(":") ? `[${host}]` : host;
   return {
     host,

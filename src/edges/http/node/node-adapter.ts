@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Peer } from "#edges/http/guard/client-address";
 
-type FetchHandler = (request: Request) => Promise<Response>;
+type FetchHandler = (request: Request, peer: Peer) => Promise<Response>;
 
 // What a request asks for is in its path alone; a name of ours would be taken for a Host that it did not send.
 const NO_HOST = "http://host.invalid";
@@ -40,7 +41,11 @@ export class NodeAdapter {
       outgoing.writeHead(400, { connection: "close" }).end();
       return;
     }
-    const response = await this.#handle(request);
+    const { remoteAddress } = incoming.socket;
+    const response = await this.#handle(
+      request,
+      remoteAddress === undefined ? {} : { address: remoteAddress },
+    );
     // What was not read of a body would be taken for the next request.
     const isWhole = incoming.complete || request.body === null;
     outgoing.writeHead(response.status, [

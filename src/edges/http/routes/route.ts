@@ -46,8 +46,10 @@ type Route<O extends Operation> = Part<O, "params"> &
     readonly answers?: Answers;
     /** The media types of the answer, where `answers` alone does not say them. */
     readonly types?: readonly string[];
-    /** It changes something, so it is in the audit log and takes a key that makes a repetition harmless. */
+    /** It changes something, so it is in the audit log, and takes a key that makes a repetition harmless. */
     readonly writes?: true;
+    /** It hands out a conversation as a file, so it is in the audit log before anything is sent. */
+    readonly exports?: true;
     /** What was answered is kept under the key, for an act that has no place of its own to keep it. */
     readonly kept?: true;
     /** 200 unless told. */
@@ -65,6 +67,7 @@ export type AnyRoute = Pick<
   | "answers"
   | "types"
   | "writes"
+  | "exports"
   | "kept"
   | "status"
   | "response"

@@ -16,16 +16,25 @@ import {
 } from "./value-schema.ts";
 import { pageLimit } from "./shared-schemas.ts";
 
-/** One write, as it was asked for. */
+/** One act, by whom it was asked for and what came of it. */
 export interface AuditLine {
   readonly time: string;
-  readonly token: string;
+  /** The name of the token; `local` where a command or a program opened the store itself; null where no token was known. */
+  readonly token: string | null;
   readonly space: string;
   readonly operation: string;
   readonly conversation: string | null;
+  /** The token that was added or removed. */
+  readonly target: string | null;
   readonly key: string | null;
-  /** Set where it was refused for want of a right, or because nothing may be written. */
-  readonly refused: string | null;
+  /** The client's, as the socket or a trusted proxy has it. */
+  readonly address: string | null;
+  /** `done`, the code of the error, or `intent`: the line was stored before the act. */
+  readonly outcome: string;
+  /** Of the answer over HTTP. */
+  readonly status: number | null;
+  /** How often; refused credentials are counted by minute and address. */
+  readonly count: number;
 }
 
 export interface Health {
@@ -190,7 +199,7 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
     path: "/api/audit",
     right: "admin",
     group,
-    summary: "Lists the writes that were asked for in this space, by whose token, oldest first",
+    summary: "Lists the writes and exports of this space with their tokens and outcomes, oldest first",
     query: object<ServerApi["listAudit"]["query"]>({
       month: optional(text({ pattern: /^\d{4}-\d{2}$/, about: "YYYY-MM; the current one unless given" })),
       after: optional(count({ about: "the `next` of the page before" })),
@@ -202,12 +211,16 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
           "AuditLine",
           open<AuditLine>({
             time: text(),
-            token: text(),
+            token: nullable(text()),
             space: text(),
             operation: text(),
             conversation: nullable(text()),
+            target: nullable(text()),
             key: nullable(text()),
-            refused: nullable(text()),
+            address: nullable(text()),
+            outcome: text(),
+            status: nullable(count()),
+            count: count(),
           }),
         ),
       ),

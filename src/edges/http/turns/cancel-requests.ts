@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
-import { SERVER_SPACE } from "#edges/http/access/stored-tokens";
+import { SERVER_SPACE } from "#edges/http/access/grant";
 import { hashOf } from "#edges/http/access/grant";
 
 const LOG = "cancels";
