@@ -47,6 +47,7 @@ import {
   type StoredEntry,
   storedEntries,
   storePort,
+  withinBytes,
   type WritePlan,
 } from "../src/store/index.ts";
 
@@ -196,7 +197,8 @@ class MapSpace implements LogStore {
   read: LogStore["read"] = async (request) => {
     await network();
     const { index, rows } = this.#log(request.conversation);
-    return index.seqs(request).flatMap((seq) => rows[seq - 1] ?? []);
+    const found = index.seqs(request).flatMap((seq) => rows[seq - 1] ?? []);
+    return withinBytes(found, request.bytes, ({ payload }) => payload.length);
   };
 
   batchEnds: LogStore["batchEnds"] = async ({ conversation, after, limit }) => {

@@ -111,6 +111,8 @@ const TAKERS: readonly (readonly [
       imports: NO_AMOUNT,
       streams: NO_AMOUNT,
       streamsPerToken: NO_AMOUNT,
+      streamBytes: NO_AMOUNT,
+      streamBytesPerToken: NO_AMOUNT,
       stallMs: WRONG,
       heartbeatMs: WRONG,
     },

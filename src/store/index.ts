@@ -25,6 +25,7 @@ export {
 } from "./observe/observe-store.ts";
 export { sha256 } from "./sha256.ts";
 export { followEntries, TailWaiters, type Look, type Waiter } from "./tail-waiters.ts";
+export { withinBytes } from "./within-bytes.ts";
 export { prepare, systemIdsAndTime, uuidv7Maker, type IdsAndTime, type Prepared } from "./prepare.ts";
 export type {
   AcquireRequest,

@@ -128,6 +128,8 @@ export interface ReadRequest {
   /** None beyond this seq, which counts: bounds what is looked through for types that are rare there. */
   readonly until?: number;
   readonly limit: number;
+  /** Stops before the entry whose payload would make it more than this in all. The first one always comes. */
+  readonly bytes?: number;
   readonly types?: readonly EntryType[];
   readonly newestFirst?: boolean;
   /** The caller reads on to the end: a store that would keep the thread busy answers from another. */

@@ -2,6 +2,9 @@ import type { StoredEntry } from "#log/entry";
 
 const HOLD_MS = 2_147_483_647; // the longest a timer can be set for: it holds the process open and does nothing
 
+/** What a tail reads at a time: while its reader takes nothing it holds no more, and what follows stays in the store. */
+export const TAIL_PAGE = { limit: 256, bytes: 65_536 } as const;
+
 /** How a store finds out what it is not told: a look now and then, while somebody waits. */
 export interface Look {
   readonly everyMs: number;

@@ -81,7 +81,9 @@ const DEFAULT_LIMITS: HttpLimits = {
   importBytes: 1_073_741_824,
   imports: 4,
   streams: 4_096,
-  streamsPerToken: 2_048,
+  streamsPerToken: 1_024,
+  streamBytes: 268_435_456,
+  streamBytesPerToken: 67_108_864,
   stallMs: 30_000,
   heartbeatMs: 15_000,
 };
@@ -119,6 +121,8 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     imports: "amount",
     streams: "amount",
     streamsPerToken: "amount",
+    streamBytes: "amount",
+    streamBytesPerToken: "amount",
     stallMs: "limit",
     heartbeatMs: "limit",
   });

@@ -67,6 +67,26 @@ export const readCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "reads no more than so many bytes, and one entry at least",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const space = await rig.space();
+      const large = user("x".repeat(100_000));
+      await rig.create(space, "a", [user("1"), large, user("2"), { type: "update", data: 1 }, large]);
+      const seqs = async (request: object): Promise<readonly number[]> =>
+        (await space.read({ conversation: conv("a"), limit: 10, ...request })).map((entry) => entry.seq);
+      assert.deepEqual(await seqs({ bytes: 50_000 }), [1, 2]);
+      assert.deepEqual(await seqs({ bytes: 50_000, after: 2 }), [3]);
+      assert.deepEqual(await seqs({ bytes: 150_000, after: 2 }), [3, 4, 5]);
+      assert.deepEqual(await seqs({ bytes: 150_000, after: 2, limit: 2 }), [3, 4]);
+      assert.deepEqual(await seqs({ bytes: 0 }), [1]);
+      assert.deepEqual(await seqs({ bytes: 150_000, newestFirst: true }), [6, 5, 4]);
+      assert.deepEqual(await seqs({ bytes: 50_000, types: ["update", "message"], after: 3 }), [4, 5]);
+      assert.deepEqual(await seqs({ bytes: 50_000, after: 6 }), []);
+    },
+  },
+  {
+    group,
     name: "finds a single entry, node or fact, and says when there is none",
     async run(subject) {
       await using rig = new Rig(subject);

@@ -2,6 +2,7 @@ import type { StoredEntry } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { ConversationId, Digest } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
+import { withinBytes } from "#store/within-bytes";
 import type { Commit, IndexedLog, KeptBatchEnd, SeenAppend } from "#stores/indexed/indexed-log";
 
 /** One conversation in memory. */
@@ -48,8 +49,9 @@ export class InMemoryLog implements IndexedLog {
     this.lease = lease;
   }
 
-  async fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]> {
-    return seqs.flatMap((seq) => this.rows.get(seq) ?? []);
+  async fetch(seqs: readonly number[], bytes?: number): Promise<readonly StoredEntry[]> {
+    const found = seqs.flatMap((seq) => this.rows.get(seq) ?? []);
+    return withinBytes(found, bytes, ({ payload }) => payload.length);
   }
 
   async ends(): Promise<ReadonlyMap<number, KeptBatchEnd>> {

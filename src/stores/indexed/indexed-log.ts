@@ -65,8 +65,8 @@ export interface IndexedLog {
   write(commit: Commit): Promise<void>;
   /** Records a new epoch or lease. */
   writeOwner(epoch: number, lease: Lease | null): Promise<void>;
-  /** The stored entries with these seqs, in the order asked. */
-  fetch(seqs: readonly number[]): Promise<readonly StoredEntry[]>;
+  /** The stored entries with these seqs, in the order asked, as many as so many bytes hold; one at least. */
+  fetch(seqs: readonly number[], bytes?: number): Promise<readonly StoredEntry[]>;
   /** How each batch ended, by the seq of its last entry, in order. */
   ends(): Promise<ReadonlyMap<number, KeptBatchEnd>>;
   putBlob(digest: Digest, bytes: Uint8Array): Promise<void>;

@@ -27,7 +27,7 @@ import { IndexedSearch } from "./search/indexed-search.ts";
 import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { readableSeqs, seqsToDamage } from "./readable-parts.ts";
-import { followEntries } from "#store/tail-waiters";
+import { followEntries, TAIL_PAGE } from "#store/tail-waiters";
 import type {
   BatchEndsRequest,
   Page,
@@ -37,8 +37,6 @@ import type {
   WindowRequest,
 } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
-
-const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time, so its backlog stays on disk
 
 const LOGS_AT_ONCE = 16; // a window over many forks lies in as many logs: keeps the disk busy, and few files open
 
@@ -123,7 +121,7 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
     page: async (request) => page(await lineage(request.conversation), request),
     async read(request) {
       const log = await openLog(logs, space, request.conversation);
-      return log.fetch(readableSeqs(log, request));
+      return log.fetch(readableSeqs(log, request), request.bytes);
     },
     batchEnds: async (request) => batchEnds(await openLog(logs, space, request.conversation), request),
     tail: (request) => tail(logs, space, request),
@@ -225,7 +223,7 @@ function tail(logs: IndexedLogs, space: SpaceId, request: TailRequest): AsyncGen
       const batch = await settled(async () => {
         log = await openLog(logs, space, conversation);
         ({ headSeq } = log.index.head);
-        return log.fetch(seqsToDamage(log, { after, limit: TAIL_ENTRIES_MAX }));
+        return log.fetch(seqsToDamage(log, { after, ...TAIL_PAGE }), TAIL_PAGE.bytes);
       });
       if (batch.length === 0 && log.damage) throw log.damage;
       return batch;

@@ -1,9 +1,18 @@
+import type { StoredEntry } from "#log/entry";
 import { Refusal } from "#edges/http/guard/failures";
+import { bytesOf, type SentEvent } from "./event-bytes.ts";
+import { LargeEntries, type Holder } from "./large-entries.ts";
 
 export interface StreamLimits {
   /** How many streams there may be, and how many of them with one token. */
   readonly streams: number;
   readonly streamsPerToken: number;
+  /**
+   * How many bytes of large entries streams may hold that wait for their readers, in all and with one token. Beyond that the
+   * stream whose reader has taken nothing for longest ends, and its client can resume.
+   */
+  readonly streamBytes: number;
+  readonly streamBytesPerToken: number;
   /** How long a reader may not read before it is cut off. */
   readonly stallMs: number;
   /** How often something is sent where nothing happens, so that what lies in between keeps the connection. */
@@ -11,11 +20,6 @@ export interface StreamLimits {
 }
 
 const BUFFER_BYTES = 65_536;
-
-/** One thing that happened, as it is sent. */
-export function eventText(event: string, data: string, id?: string): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
-}
 
 /** Who reads a stream. */
 export interface StreamReader {
@@ -25,29 +29,49 @@ export interface StreamReader {
   readonly gone: AbortSignal;
 }
 
-interface OpenStream {
+/** What the events of a stream are made with. */
+export interface StreamScope {
+  /** Ends when no one listens any more. */
+  readonly signal: AbortSignal;
+  /** The server is about to stop. */
+  readonly stopped: AbortSignal;
+  /** Counts a large entry until it is sent. */
+  readonly hold: (stored: StoredEntry, bytes: Uint8Array) => Disposable;
+}
+
+interface OpenStream extends Holder {
   readonly reader: StreamReader;
+  readMs: number;
   /** Ends it with its last words. */
   stop(): void;
   /** Ends it at once, without a word. */
   readonly end: () => void;
+  cutOff: () => void;
 }
 
 const LOOK_MS = 1_000;
+const NOTHING: Disposable = { [Symbol.dispose]: () => undefined };
 
 /** The streams of a server: each reads on only as its reader does, and whoever does not read is cut off. */
 export class EventStreams {
   readonly #limits: StreamLimits;
   readonly #open = new Set<OpenStream>();
+  readonly #large: LargeEntries;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: StreamLimits) {
     this.#limits = limits;
+    this.#large = new LargeEntries(limits);
   }
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** Of large entries that wait for readers. */
+  get largeBytes(): number {
+    return this.#large.bytes;
   }
 
   /** Ends those that would go on for good; they can be gone on with elsewhere. */
@@ -56,29 +80,40 @@ export class EventStreams {
     for (const stream of this.#open) stream.stop();
   }
 
-  /** A response that sends these texts; the signal given to them ends when nobody listens any more. */
-  respond(
-    reader: StreamReader,
-    texts: (signal: AbortSignal, stopped: AbortSignal) => AsyncIterable<string>,
-  ): Response {
+  /** A response that sends these events. */
+  respond(reader: StreamReader, events: (scope: StreamScope) => AsyncIterable<SentEvent>): Response {
     this.#check(reader.token);
     const { gone } = reader;
     const ended = new AbortController();
     const stopping = new AbortController();
     const end = (): void => {
       ended.abort();
+      this.#large.removeAll(stream);
       this.#open.delete(stream);
       if (this.#open.size === 0) clearInterval(this.#timer);
     };
-    const stream: OpenStream = { reader, stop: () => stopping.abort(), end };
+    const { token } = reader;
+    const stop = (): void => stopping.abort();
+    const stream: OpenStream = { reader, token, readMs: performance.now(), stop, end, cutOff: end };
     if (this.#open.size === 0) this.#timer = setInterval(() => void this.#endInvalid(), LOOK_MS).unref();
     this.#open.add(stream);
     if (gone.aborted) end();
     gone.addEventListener("abort", end, { once: true });
-    const body = streamOf(texts(ended.signal, stopping.signal), this.#limits, end);
+    const hold: StreamScope["hold"] = (stored, bytes) => this.#hold(stream, stored, bytes);
+    const body = streamOf(
+      events({ signal: ended.signal, stopped: stopping.signal, hold }),
+      stream,
+      this.#limits,
+    );
     return new Response(body, {
       headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
     });
+  }
+
+  #hold(stream: OpenStream, stored: StoredEntry, { byteLength }: Uint8Array): Disposable {
+    if (byteLength <= BUFFER_BYTES || !this.#open.has(stream)) return NOTHING;
+    this.#large.add(stream, stored, stored.payload.length + byteLength);
+    return { [Symbol.dispose]: () => this.#large.remove(stream, stored) };
   }
 
   /** A token that was removed, or a cookie that expired, reads nothing more. */
@@ -89,57 +124,67 @@ export class EventStreams {
   }
 
   #check(token: string): void {
-    if (this.#isStopped)
-      throw new Refusal("stopping", "The server is about to stop", { headers: { "retry-after": "1" } });
+    const headers = { "retry-after": "1" };
+    if (this.#isStopped) throw new Refusal("stopping", "The server is about to stop", { headers });
     const { streams, streamsPerToken } = this.#limits;
     const own = [...this.#open].filter(({ reader }) => reader.token === token).length;
-    if (this.#open.size < streams && own < streamsPerToken) return;
-    throw new Refusal(
-      "too_many",
-      "There are too many open streams; close one, or watch several conversations in one",
-      {
-        headers: { "retry-after": "1" },
-      },
-    );
+    const next = "close one, or watch several conversations in one stream";
+    if (own >= streamsPerToken)
+      throw new Refusal("too_many", `This token has ${own} open streams and can have no more: ${next}`, {
+        headers,
+        details: { streams: own, limit: streamsPerToken },
+      });
+    if (this.#open.size >= streams)
+      throw new Refusal("too_many", `The server has ${streams} open streams and can have no more: ${next}`, {
+        headers,
+        details: { limit: streams },
+      });
   }
 }
 
 function streamOf(
-  texts: AsyncIterable<string>,
+  events: AsyncIterable<SentEvent>,
+  stream: OpenStream,
   { stallMs, heartbeatMs }: StreamLimits,
-  end: () => void,
 ): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const iterator = texts[Symbol.asyncIterator]();
-  let fullSinceMs: number | null = null;
+  const iterator = events[Symbol.asyncIterator]();
+  /** Of the event that is being sent. */
+  let rest: Iterator<Uint8Array> | null = null;
   let timer: NodeJS.Timeout | undefined;
   const finish = (): void => {
     clearInterval(timer);
-    end();
+    stream.end();
   };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        timer = setInterval(
-          () => {
-            if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(encoder.encode(":\n\n"));
-            fullSinceMs ??= performance.now();
-            if (performance.now() - fullSinceMs < stallMs) return;
-            finish();
-            controller.error(new Error("Whoever listens does not read"));
-          },
-          Math.min(heartbeatMs, stallMs),
-        );
-        timer.unref();
+        stream.cutOff = () => {
+          finish();
+          rest = null;
+          controller.error(new Error("The reader is too slow"));
+          void iterator.return?.().catch(() => undefined);
+        };
+        const look = (): void => {
+          if ((controller.desiredSize ?? 0) > 0) {
+            if (rest === null) controller.enqueue(HEARTBEAT);
+          } else if (performance.now() - stream.readMs >= stallMs) stream.cutOff();
+        };
+        timer = setInterval(look, Math.min(heartbeatMs, stallMs)).unref();
       },
       async pull(controller) {
-        fullSinceMs = null;
         try {
-          const { done, value } = await iterator.next();
-          if (done === true) {
-            finish();
-            controller.close();
-          } else controller.enqueue(encoder.encode(value));
+          for (;;) {
+            const piece: IteratorResult<Uint8Array> | undefined = rest?.next();
+            stream.readMs = performance.now();
+            if (piece?.done === false) return controller.enqueue(piece.value);
+            rest = null;
+            const { done, value } = await iterator.next();
+            if (done === true) {
+              finish();
+              return controller.close();
+            }
+            rest = piecesOf(value);
+          }
         } catch (error) {
           finish();
           controller.error(error);
@@ -152,4 +197,16 @@ function streamOf(
     },
     new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
   );
+}
+
+const [HEARTBEAT = new Uint8Array()] = bytesOf(":\n\n");
+
+/** What is large goes in copies of its pieces, so that what waits in a socket keeps none of the rest. */
+function* piecesOf(event: SentEvent): Generator<Uint8Array> {
+  for (const part of bytesOf(event)) {
+    if (part.byteLength <= BUFFER_BYTES) yield part;
+    else
+      for (let from = 0; from < part.byteLength; from += BUFFER_BYTES)
+        yield part.slice(from, from + BUFFER_BYTES);
+  }
 }

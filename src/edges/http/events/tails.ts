@@ -1,9 +1,10 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { decodeEntry, entryLine } from "#log/codec";
+import { decodeEntry } from "#log/codec";
 import type { EntryOf, StoredEntry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
-import { shortLine } from "#edges/http/branches/cut-strings";
-import { eventText } from "./event-stream.ts";
+import { TAIL_PAGE } from "#store/tail-waiters";
+import { entryBytes, eventText, type SentEvent, watchedBytes, withId } from "./event-bytes.ts";
+import type { StreamScope } from "./event-stream.ts";
 import { isLeft, LeftWatch } from "./left-turns.ts";
 import { type LiveListeners, liveWords } from "./live-words.ts";
 import { merged } from "./merged.ts";
@@ -12,22 +13,22 @@ import { merged } from "./merged.ts";
 export const STOP: string = eventText("stop", "{}");
 const TURNS_AT_ONCE = 64;
 
-interface TailAsked {
+interface TailAsked extends StreamScope {
   readonly holdfast: Holdfast;
-  readonly signal: AbortSignal;
-  /** The server is about to stop. */
-  readonly stopped: AbortSignal;
 }
 
 /** Entries of one conversation as they become durable, each under its seq. */
-export async function* tailTexts(
-  { holdfast, signal, stopped }: TailAsked,
+export async function* tailEvents(
+  { holdfast, signal, stopped, hold }: TailAsked,
   conversation: ConversationId,
   after: number,
-): AsyncGenerator<string> {
+): AsyncGenerator<SentEvent> {
   const both = AbortSignal.any([signal, stopped]);
-  for await (const stored of holdfast.space.tail({ conversation, after, signal: both }))
-    yield eventText("entry", entryLine(stored), String(stored.seq));
+  for await (const stored of holdfast.space.tail({ conversation, after, signal: both })) {
+    const bytes = entryBytes(stored);
+    using _ = hold(stored, bytes);
+    yield [bytes];
+  }
   if (stopped.aborted) yield STOP;
 }
 
@@ -50,46 +51,88 @@ interface WatchAsked extends TailAsked {
  * The same of several conversations. The id of an event says how far each of them has been told that has moved, by its place in
  * the list: `0=12;3=7`. Words that are not in the log yet have none: they are told to whoever hears them, once.
  */
-export async function* watchTexts(
-  { holdfast, signal, stopped, known, listeners, textMax }: WatchAsked,
+export async function* watchEvents(
+  asked: WatchAsked,
   watched: readonly Watched[],
-): AsyncGenerator<string> {
+): AsyncGenerator<SentEvent> {
+  const { holdfast, signal, stopped, listeners } = asked;
   const both = AbortSignal.any([signal, stopped]);
-  const seen = new Map(known);
-  const tails = watched.map(async function* ({ conversation, after }, at) {
-    const from = known.get(at) ?? after;
-    for await (const stored of holdfast.space.tail({ conversation, after: from, signal: both }))
-      yield { at, conversation, stored };
-  });
-  const live =
-    listeners === null
-      ? []
-      : [
-          wordTexts(
-            listeners,
-            { space: holdfast.spaceId, conversations: watched.map((one) => one.conversation) },
-            both,
-          ),
-        ];
-  for await (const told of merged<TailedEntry | string>([...tails, ...live], both)) {
-    if (typeof told === "string") {
-      yield told;
+  const about = { ...asked, signal: both };
+  const seen = new Map(asked.known);
+  const sent = ({ at, seq, bytes }: WatchedEntry): SentEvent => {
+    seen.set(at, seq);
+    return withId([...seen].map(([place, last]) => `${place}=${last}`).join(";"), bytes);
+  };
+  for (const [at, one] of watched.entries())
+    for await (const entry of writtenEntries(about, one, { at, after: seen.get(at) ?? one.after })) {
+      using _ = entry.hold;
+      yield sent(entry);
+    }
+  const conversations = watched.map(({ conversation }) => conversation);
+  const sources: AsyncIterable<WatchedEntry | string>[] = watched.map((one, at) =>
+    newEntries(about, one, { at, after: seen.get(at) ?? one.after }),
+  );
+  if (listeners !== null)
+    sources.push(wordTexts(listeners, { space: holdfast.spaceId, conversations }, both));
+  for await (const next of merged(sources, both)) {
+    if (typeof next === "string") {
+      yield next;
       continue;
     }
-    const { at, conversation, stored } = told;
-    seen.set(at, stored.seq);
-    const id = [...seen].map(([place, seq]) => `${place}=${seq}`).join(";");
-    const { line, cut } = shortLine(stored, textMax);
-    const more = cut === null ? "" : `,"cut":${cut}`;
-    yield eventText("entry", `{"conversation":${JSON.stringify(conversation)},"entry":${line}${more}}`, id);
+    using _ = next.hold;
+    yield sent(next);
   }
   if (stopped.aborted) yield STOP;
 }
 
-interface TailedEntry {
+interface WatchedEntry {
   readonly at: number;
-  readonly conversation: ConversationId;
-  readonly stored: StoredEntry;
+  readonly seq: number;
+  readonly bytes: Uint8Array;
+  readonly hold: Disposable;
+}
+
+interface From {
+  /** Its place in the list. */
+  readonly at: number;
+  readonly after: number;
+}
+
+/** What is there already, of one conversation after the other: all of them at once could be too much for one stream. */
+async function* writtenEntries(
+  asked: WatchAsked,
+  { conversation }: Watched,
+  { at, after }: From,
+): AsyncGenerator<WatchedEntry> {
+  let from = after;
+  while (!asked.signal.aborted) {
+    // Damage is reported by the tail that follows, behind the entries that can be read.
+    const page = await asked.holdfast.space.read({ conversation, after: from, ...TAIL_PAGE }).catch(() => []);
+    if (page.length === 0) return;
+    for (const stored of page) {
+      from = stored.seq;
+      yield watchedEntry(asked, stored, { at, conversation });
+    }
+  }
+}
+
+async function* newEntries(
+  asked: WatchAsked,
+  { conversation }: Watched,
+  { at, after }: From,
+): AsyncGenerator<WatchedEntry> {
+  for await (const stored of asked.holdfast.space.tail({ conversation, after, signal: asked.signal }))
+    yield watchedEntry(asked, stored, { at, conversation });
+}
+
+/** Counted as held from here on: it may wait for those of other conversations. */
+function watchedEntry(
+  { textMax, hold }: WatchAsked,
+  stored: StoredEntry,
+  { at, conversation }: { readonly at: number; readonly conversation: ConversationId },
+): WatchedEntry {
+  const bytes = watchedBytes(conversation, stored, textMax);
+  return { at, seq: stored.seq, bytes, hold: hold(stored, bytes) };
 }
 
 async function* wordTexts(...asked: Parameters<typeof liveWords>): AsyncGenerator<string> {
@@ -111,17 +154,19 @@ export function readPositions(id: string, places: number): ReadonlyMap<number, n
  * A turn from a seq on: its entries and whatever else is written, until it ends, wherever it runs. One that nobody carries any
  * more ends with `left`: whoever listens may go on with it.
  */
-export async function* turnTexts(
-  { holdfast, signal }: Omit<TailAsked, "stopped">,
+export async function* turnEvents(
+  { holdfast, signal, hold }: TailAsked,
   { conversation, turn, after }: TurnAsked & { readonly after: number },
-): AsyncGenerator<string> {
+): AsyncGenerator<SentEvent> {
   const last = await readTurn(holdfast, { conversation, turn });
   if (last?.type === "turn_end" && last.seq <= after) return yield endText(last);
   using watch = new LeftWatch(() => isLeft(holdfast, { conversation, turn }));
   const both = AbortSignal.any([signal, watch.left]);
   for await (const stored of holdfast.space.tail({ conversation, after, signal: both })) {
     watch.heard();
-    yield eventText("entry", entryLine(stored), String(stored.seq));
+    const bytes = entryBytes(stored);
+    using _ = hold(stored, bytes);
+    yield [bytes];
     const entry = stored.type === "turn_end" ? decodeEntry(stored) : null;
     if (entry?.type === "turn_end" && entry.turn === turn) return yield endText(entry);
   }

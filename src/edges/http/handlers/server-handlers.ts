@@ -53,6 +53,11 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
     if (metrics === null) throw new Refusal("wrong_path", "This server keeps no figures");
     const text = metrics.text([
       gauge("holdfast_http_open_streams", "Streams of events that are open.", () => streams.size),
+      gauge(
+        "holdfast_http_stream_bytes",
+        "Bytes of large entries that open streams hold for their readers.",
+        () => streams.largeBytes,
+      ),
       gauge("holdfast_running_turns", "Turns that this process carries at the moment.", () => turns.size),
     ]);
     return new Response(text, { headers: { "content-type": METRICS_TYPE } });

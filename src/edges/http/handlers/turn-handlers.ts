@@ -3,13 +3,15 @@ import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import type { TurnApi, TurnBegun } from "#edges/http/routes/turn-api";
+import type { SentEvent } from "#edges/http/events/event-bytes";
+import type { StreamScope } from "#edges/http/events/event-stream";
 import {
   readPositions,
   readTurn,
-  tailTexts,
-  turnTexts,
+  tailEvents,
+  turnEvents,
   type Watched,
-  watchTexts,
+  watchEvents,
 } from "#edges/http/events/tails";
 import { checkContent } from "#turn/accept";
 import type { Host } from "#turn/host";
@@ -99,14 +101,14 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
     const about = { conversation: conversation.id, turn, after: lastSeen(asked) ?? asked.query.after ?? 0 };
     if ((await readTurn(asked.holdfast, about)) === null)
       throw new LogError("entry_not_found", `There is no such turn in ${conversation.id}`);
-    return stream(asked, (signal) => turnTexts({ holdfast: asked.holdfast, signal }, about));
+    return stream(asked, (scope) => turnEvents({ holdfast: asked.holdfast, ...scope }, about));
   },
 
   async tail(asked) {
     const { holdfast } = asked;
     const { id } = await conversationOf(asked);
     const after = lastSeen(asked) ?? asked.query.after ?? 0;
-    return stream(asked, (signal, stopped) => tailTexts({ holdfast, signal, stopped }, id, after));
+    return stream(asked, (scope) => tailEvents({ holdfast, ...scope }, id, after));
   },
 
   async watch(asked) {
@@ -122,9 +124,7 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
       throw new LogError("invalid_request", "Last-Event-ID is of another stream than this one");
     const { textMax = null } = query;
     const listeners = query.words === true ? asked.server.turns.listeners : null;
-    return stream(asked, (signal, stopped) =>
-      watchTexts({ holdfast, signal, stopped, known, listeners, textMax }, watched),
-    );
+    return stream(asked, (scope) => watchEvents({ holdfast, ...scope, known, listeners, textMax }, watched));
   },
 };
 
@@ -135,7 +135,7 @@ async function begin(asked: AskedTurn, carry: Carry): Promise<TurnBegun | Respon
   const conversation = await conversationOf(asked);
   const turn = await started(asked, conversation, carry);
   if (!(asked.headers.get("accept") ?? "").includes("text/event-stream")) return turn;
-  return stream(asked, (signal) => turnTexts({ holdfast: asked.holdfast, signal }, turn));
+  return stream(asked, (scope) => turnEvents({ holdfast: asked.holdfast, ...scope }, turn));
 }
 
 async function started(asked: AskedTurn, conversation: Conversation, carry: Carry): Promise<TurnBegun> {
@@ -170,7 +170,7 @@ export function lastSeen({ headers }: Pick<Asked<Operation>, "headers">): number
 /** A response that streams, as long as its reader reads. */
 export function stream(
   { server, grant, isValid, signal: gone }: Pick<Asked<Operation>, "server" | "grant" | "isValid" | "signal">,
-  texts: (signal: AbortSignal, stopped: AbortSignal) => AsyncIterable<string>,
+  events: (scope: StreamScope) => AsyncIterable<SentEvent>,
 ): Response {
-  return server.streams.respond({ token: grant.token, isValid, gone }, texts);
+  return server.streams.respond({ token: grant.token, isValid, gone }, events);
 }

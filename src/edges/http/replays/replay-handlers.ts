@@ -81,7 +81,7 @@ export const REPLAY_HANDLERS: HandlersOf<ReplayApi> = {
     const log = await replayLog(holdfast, params.replay);
     const after = lastSeen(asked) ?? query.after ?? 0;
     const { clock } = server;
-    return stream(asked, (signal, stopped) => replayTexts({ log, clock, signal, stopped }, after));
+    return stream(asked, ({ signal, stopped }) => replayTexts({ log, clock, signal, stopped }, after));
   },
 };
 

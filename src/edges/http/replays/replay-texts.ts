@@ -1,6 +1,6 @@
 import type { Clock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
-import { eventText } from "#edges/http/events/event-stream";
+import { eventText } from "#edges/http/events/event-bytes";
 import { STOP } from "#edges/http/events/tails";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";

@@ -90,17 +90,26 @@ export async function readOwn(db: Db, space: SpaceId, request: ReadRequest): Pro
     where e.space = $1 and e.conversation = c.id and ${range} ${condition} order by e.seq ${order} limit $5`;
   const asked = types === undefined ? [one("")] : [...new Set(types)].map((type) => one(typeIs(type)));
   const union = asked.map((text) => `(${text})`).join(" union all ");
+  const found = `select * from (${union === "()" || union === "" ? NONE : union}) u order by u.seq ${order} limit $5`;
+  const { bytes } = request;
   const rows = await db.read<readonly (EntryRow[number] | null)[]>(
-    `select ${COLUMNS} from (${THERE}) c left join lateral (select * from (${union === "()" || union === "" ? NONE : union}) u
-      order by u.seq ${order} limit $5) e on true order by e.seq ${order}`,
+    `select ${COLUMNS} from (${THERE}) c left join lateral (${bytes === undefined ? found : withinBytes(found, order)}) e
+      on true order by e.seq ${order}`,
     space,
     conversation,
     after,
     until,
     rowsMax(request.limit),
+    ...(bytes === undefined ? [] : [bytes]),
   );
   if (rows.length === 0) throw notFound(conversation);
   return rows.flatMap((row) => (row[2] === null ? [] : [toStored(row as unknown as EntryRow)]));
+}
+
+/** The first of these rows, as many as so many bytes hold. How long a text is stands beside it: none is brought for that. */
+function withinBytes(rows: string, order: string): string {
+  return `select w.* from (select p.*, row_number() over up as nth, sum(octet_length(p.payload)) over up as bytes
+    from (${rows}) p window up as (order by p.seq ${order})) w where w.nth = 1 or w.bytes <= $6`;
 }
 
 const NONE = `select ${COLUMNS} from @.entries e where false`;

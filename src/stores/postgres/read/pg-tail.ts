@@ -2,15 +2,13 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
-import { followEntries, TailWaiters } from "#store/tail-waiters";
+import { followEntries, TAIL_PAGE, TailWaiters } from "#store/tail-waiters";
 import type { Db } from "#stores/postgres/db/db";
 import type { ListenClient } from "#stores/postgres/db/pg-listener";
 import { GROWN } from "#stores/postgres/tables/pg-tail-sql";
 import { askEachSpace } from "./ask-each-space.ts";
 import { HintedTails, HintSender } from "./pg-hints.ts";
 import { readHead, readOwn } from "./pg-reads.ts";
-
-const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time
 
 /**
  * Wakes tails: at once for what this store writes, by one statement now and then for all that others write, and before that
@@ -111,7 +109,7 @@ async function readOn(
   conversation: ConversationId,
   after: number,
 ): Promise<readonly StoredEntry[]> {
-  const entries = await readOwn(db, space, { conversation, after, limit: TAIL_ENTRIES_MAX });
+  const entries = await readOwn(db, space, { conversation, after, ...TAIL_PAGE });
   const [first] = entries;
   if (first === undefined || first.seq === after + 1) return entries;
   const { head } = await readHead(db, space, conversation);

@@ -20,6 +20,7 @@ import type {
   WindowRequest,
 } from "#store/requests";
 import type { SettingType } from "#log/entry";
+import { withinBytes } from "#store/within-bytes";
 import { foldedRunPage } from "#stores/sqlite/tables/count-runs";
 import { runPage } from "#stores/sqlite/tables/run-rows";
 import { findBlob } from "#stores/sqlite/tables/blob-rows";
@@ -208,7 +209,7 @@ export class Reader {
     const { until = newestFirst ? 0 : Number.MAX_SAFE_INTEGER } = request;
     const range = [after, until, limit] as const;
     if (types === undefined)
-      return this.sql.all<EntryRow>(READ[way], row, ...range).map((entry) => this.lookup.stored(entry));
+      return this.#storedWithin(this.sql.all<EntryRow>(READ[way], row, ...range), request);
     // One index range per type, merged: the bulk of other types is never looked at.
     const found = [...new Set(types)].flatMap((type) => {
       const kind = typeNumber(type);
@@ -217,7 +218,12 @@ export class Reader {
         : this.sql.all<EntryRow>(READ_KIND[way], row, kind, ...range);
     });
     const sorted = found.toSorted((a, b) => (newestFirst ? b[2] - a[2] : a[2] - b[2]));
-    return sorted.slice(0, limit).map((entry) => this.lookup.stored(entry));
+    return this.#storedWithin(sorted.slice(0, limit), request);
+  }
+
+  /** Large payloads do not lie in their rows: none is brought behind the one that is too much. */
+  #storedWithin(rows: readonly EntryRow[], { bytes }: ReadRequest): readonly StoredEntry[] {
+    return withinBytes(storedOf(rows, this.lookup), bytes, ({ payload }) => payload.length);
   }
 
   batchEnds(space: SpaceId, { conversation, after, limit }: BatchEndsRequest): readonly BatchEndAt[] {
@@ -253,4 +259,8 @@ export class Reader {
   close(): void {
     this.sql.db.close();
   }
+}
+
+function* storedOf(rows: readonly EntryRow[], lookup: Lookup): Generator<StoredEntry> {
+  for (const row of rows) yield lookup.stored(row);
 }

@@ -2,7 +2,7 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
-import { followEntries, TailWaiters } from "#store/tail-waiters";
+import { followEntries, TAIL_PAGE, TailWaiters } from "#store/tail-waiters";
 import { isBusy } from "#stores/sqlite/sqlite-errors";
 import type { ReadConnection } from "./read-connection.ts";
 import { type Growth, tailName } from "./growth.ts";
@@ -10,7 +10,6 @@ import type { Reader } from "./reader.ts";
 
 const POLL_MS = 50; // how late a commit of another process may be noticed
 const CHECKED_PER_POLL = 100; // tails whose own conversation is looked at, after a change, for what growth does not show
-const TAIL_ENTRIES_MAX = 256; // a slow reader is given this many at a time; its backlog stays on disk
 
 /** Wakes the tails whose conversation changed: at once within the process, by one poll for all of other processes. */
 export class Watcher {
@@ -107,7 +106,7 @@ function readOn(
   conversation: ConversationId,
   after: number,
 ): readonly StoredEntry[] {
-  const entries = reader.read(space, { conversation, after, limit: TAIL_ENTRIES_MAX });
+  const entries = reader.read(space, { conversation, after, ...TAIL_PAGE });
   if (entries.length > 0) return entries;
   const { headSeq } = reader.head(space, conversation);
   if (headSeq <= after) return entries;
