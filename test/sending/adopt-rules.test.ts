@@ -56,6 +56,11 @@ function known(messages: readonly Message[], count: number): readonly Said[] {
   return said.toReversed().slice(0, count);
 }
 
+/** None also where nothing of ours is found. */
+function unseenIn(theirs: readonly Native[], ours: readonly Said[]): readonly Native[] {
+  return unseenMessages(theirs, ours) ?? [];
+}
+
 const textsKnown = fc.constantFrom(2, 3, 6, 200);
 
 describe("unseen turns", () => {
@@ -79,7 +84,7 @@ describe("unseen turns", () => {
         const theirs = turns.flat();
         const shown = theirs.slice(0, cut % (theirs.length + 1));
         const record = native([...ours, ...shown]);
-        const first = unseenMessages(record, known(ours, 6)).map(({ message }) => message);
+        const first = unseenIn(record, known(ours, 6)).map(({ message }) => message);
         // Never an open call at the end, never half a pair.
         const calls = first.flatMap(({ content }) => content.filter((block) => block.type === "toolCall"));
         const results = first.filter(({ role }) => role === "toolResult");
@@ -102,9 +107,9 @@ describe("unseen turns", () => {
         });
         const theirs = after.flatMap((turn, at) => turnMessages(turn, `a${at}`));
         const record = native([...attempts, ...theirs]);
-        const unseen = unseenMessages(record, known(ours, count)).map(({ message }) => message);
+        const unseen = unseenIn(record, known(ours, count)).map(({ message }) => message);
         expect(unseen.length === 0 || unseen.length === theirs.length).toBe(true);
-        expect(unseenMessages(native(attempts), known(ours, count))).toEqual([]);
+        expect(unseenIn(native(attempts), known(ours, count))).toEqual([]);
         // A prompt in one message is recognised however often it was sent.
         if (before.every(({ asked }) => asked === 1)) expect(unseen).toEqual(theirs);
       }),
@@ -117,17 +122,17 @@ describe("unseen turns", () => {
       reply([{ type: "text", text: name }]),
     ];
     const ours = ["hello", "a", "hello"].flatMap(exchange);
-    expect(unseenMessages(native(["hello", "a"].flatMap(exchange)), known(ours, 6))).toEqual([]);
+    expect(unseenMessages(native(["hello", "a"].flatMap(exchange)), known(ours, 6))).toBeNull();
     const between = ["a", "hello", "b", "hello"].flatMap(exchange);
-    expect(unseenMessages(native(between), known(["a", "hello"].flatMap(exchange), 6))).toEqual([]);
-    expect(unseenMessages(native([]), known(ours, 6))).toEqual([]);
-    expect(unseenMessages(native(ours), [])).toEqual([]);
+    expect(unseenMessages(native(between), known(["a", "hello"].flatMap(exchange), 6))).toBeNull();
+    expect(unseenMessages(native([]), known(ours, 6))).toBeNull();
+    expect(unseenMessages(native(ours), [])).toBeNull();
   });
 
   test("are found behind the preamble of the prompt they follow", () => {
     const told = [user("[restored]\n\nhello"), reply([{ type: "text", text: "hi" }])];
     const more = [user("more"), reply([{ type: "text", text: "yes" }])];
-    const unseen = unseenMessages(native([...told, ...more]), known([user("hello"), ...told.slice(1)], 6));
+    const unseen = unseenIn(native([...told, ...more]), known([user("hello"), ...told.slice(1)], 6));
     expect(unseen.map(({ message }) => message)).toEqual(more);
   });
 
@@ -137,7 +142,7 @@ describe("unseen turns", () => {
     const stopped = [user("do it"), reply([call])];
     const then = [user("never mind"), reply([{ type: "text", text: "fine" }])];
     const adopt = (theirs: readonly Message[]): number =>
-      unseenMessages(native([...ours, ...theirs]), known(ours, 6)).length;
+      unseenIn(native([...ours, ...theirs]), known(ours, 6)).length;
     expect([adopt(stopped), adopt([...stopped, ...then])]).toEqual([0, 4]);
   });
 });

@@ -1,5 +1,6 @@
 /** Turns that exist only in the agent's own record, because someone went on in its own program. */
 import { expect, test } from "vitest";
+import { goBackTo } from "#sending/forks/fork-aside";
 import type { Upstream } from "#sending/upstream";
 import { visit } from "#testing/index";
 import { aRig, isText, type Rig } from "./rig.ts";
@@ -51,6 +52,24 @@ test("turns are adopted once, however often they are met", async () => {
   await rig.runtime.connect("c", rig.host);
   await rig.say("hello again", "and again");
   expect([rig.told("adopted").length, await everSaid(rig, "remember shape")]).toEqual([1, 1]);
+});
+
+test("turns that a fork of a session brought into the log are not adopted from the session itself again", async () => {
+  const rig = await aRig({ agents: [...RECORDS, { agent: "codex" }] });
+  const { upstream } = await rig.send("remember color=blue");
+  visit(rig.world, upstream ?? "", "remember shape=round");
+  await rig.send("hello", { agent: "codex" });
+  rig.restart(); // the process that had the session open knew nothing of the visit
+  const chat = await rig.holdfast.conversation("c");
+  const prompts = (await rig.of("message")).filter(({ message }) => message.role === "user");
+  const [claude] = rig.upstreams;
+  if (claude !== undefined) await goBackTo(chat, claude, prompts.at(-1)?.id ?? "");
+  await rig.say("hello again");
+  await chat.endUpstream((await chat.chain()).at(-1)?.id ?? "", "lost");
+  visit(rig.world, upstream ?? "", "remember size=big");
+  await rig.say("hello once more");
+  expect(rig.told("adopted")).toMatchObject([{ aside: false }, { messages: 2, aside: true }]);
+  expect([await everSaid(rig, "remember shape"), await everSaid(rig, "remember size")]).toEqual([1, 1]);
 });
 
 test("an effect that was had in the agent's own program is known to every agent", async () => {

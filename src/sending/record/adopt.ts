@@ -36,12 +36,33 @@ export async function adoptTurns(
   const { texts, stopped } = await readTexts(space, id, known);
   // One exchange may well stand there twice, and a record may have lost its end.
   if (stopped === "cut_off" && texts.length < ANCHOR_TEXTS_MIN) return null;
-  const unseen = unseenMessages(theirs, texts);
-  if (unseen.length === 0) return null;
-  const aside = link.lastNode !== branch.lastModelNode;
+  let last = { node: link.lastNode, unseen: unseenMessages(theirs, texts) ?? [] };
+  // A fork of the session holds what was said in the session before, and may have brought it into the log.
+  for (const node of last.unseen.length === 0 ? [] : adoptedElsewhere(facts, link, held.seq)) {
+    const { place } = await space.entry(id, node);
+    if (place === null) continue;
+    const unseen = unseenMessages(theirs, (await readTexts(space, id, { ...known, from: place })).texts);
+    if (unseen !== null && unseen.length < last.unseen.length) last = { node, unseen };
+  }
+  if (last.unseen.length === 0) return null;
+  const aside = last.node !== branch.lastModelNode;
   const back = aside ? branch.leaf.id : null;
-  await work.owner.append(bodiesOf({ link, unseen, back, upstream }, parts.options.newId));
-  return { messages: unseen.length, aside };
+  await work.owner.append(bodiesOf({ link, ...last, back, upstream }, parts.options.newId));
+  return { messages: last.unseen.length, aside };
+}
+
+/** Where turns end that were adopted from other sessions of the agent after an entry. */
+function adoptedElsewhere(facts: readonly Entry[], link: LinkRecord, after: number): readonly EntryId[] {
+  return facts.flatMap((fact) =>
+    fact.type === "upstream_link" &&
+    fact.reason === "adopted" &&
+    fact.seq > after &&
+    fact.agent === link.agent &&
+    fact.node !== undefined &&
+    !link.names.includes(fact.upstream)
+      ? [fact.node]
+      : [],
+  );
 }
 
 async function readHistory(
@@ -62,17 +83,22 @@ async function readHistory(
 
 interface Unseen {
   readonly link: LinkRecord;
+  /** The node that they follow. */
+  readonly node: EntryId;
   readonly unseen: readonly NativeMessage[];
   readonly upstream: Upstream;
   /** Where the branch ends that they lie beside; null when they lie on it. */
   readonly back: EntryId | null;
 }
 
-function bodiesOf({ link, unseen, back, upstream }: Unseen, newId: () => string): readonly EntryBody[] {
+function bodiesOf(
+  { link, node: last, unseen, back, upstream }: Unseen,
+  newId: () => string,
+): readonly EntryBody[] {
   const { bodies, node } = adoptedBodies(unseen, link.agent, newId);
   const [first, ...others] = bodies;
   if (first === undefined) return [];
-  const rooted = back !== null && link.lastNode !== null ? { ...first, parentId: link.lastNode } : first;
+  const rooted = back === null ? first : { ...first, parentId: last };
   const linked = { id: link.upstream, reason: "adopted", node };
   const leave: readonly EntryBody[] = back === null ? [] : [{ type: "leaf", target: back }];
   return [rooted, ...others, ...linkBody(linked, upstream), ...leave];

@@ -8,8 +8,8 @@ const COMPARED_MESSAGES = 256; // more than one turn ever has; what lies further
 
 /**
  * The turns an agent's own record holds after the last one we know of: someone went on in the agent's own program.
- * Empty when there are none, or when nothing of ours can be found there, so that nothing can be said. An answer that
- * is still being written, or waits for a tool, is left for the next time.
+ * Null when nothing of ours can be found there, so that nothing can be said. An answer that is still being written, or
+ * waits for a tool, is left for the next time.
  *
  * Only the last place where our last exchange stands is looked at: had it to stand further back, what follows could be
  * ours as well, and would be there twice.
@@ -17,17 +17,17 @@ const COMPARED_MESSAGES = 256; // more than one turn ever has; what lies further
 export function unseenMessages<M extends { readonly message: Message }>(
   theirs: readonly M[],
   oursNewestFirst: readonly Said[],
-): readonly M[] {
-  if (oursNewestFirst[0]?.role !== "assistant") return [];
+): readonly M[] | null {
+  if (oursNewestFirst[0]?.role !== "assistant") return null;
   const said = theirs.flatMap(({ message }, at) => saidBy(message, at));
   const ours = stretches(oursNewestFirst);
   for (let end = said.length; end > 0; end--) {
     if (said[end - 1]?.role !== "assistant" || said[end]?.role === "assistant") continue;
     const known = stretches(said.slice(Math.max(0, end - COMPARED_MESSAGES), end).toReversed());
     if (!ours.slice(0, LAST_EXCHANGE).every((stretch, back) => isSameStretch(known[back], stretch))) continue;
-    return isKnown(known, ours) ? wholeTurns(theirs.slice((said[end - 1]?.at ?? 0) + 1)) : [];
+    return isKnown(known, ours) ? wholeTurns(theirs.slice((said[end - 1]?.at ?? 0) + 1)) : null;
   }
-  return [];
+  return null;
 }
 
 /** Compares from the newest back. A prompt that was sent again after it failed may stand there more than once. */
