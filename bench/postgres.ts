@@ -4,6 +4,7 @@ import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { openHoldfast } from "../src/open.ts";
 import { postgresStore } from "../src/stores/postgres/index.ts";
 import { startPostgres } from "../test/support/loopback-postgres.ts";
+import { BARE, BareRows } from "./bare-postgres.ts";
 import { turnBodies } from "./history.ts";
 import { faster, type Row } from "./report.ts";
 import { alternate, type Timing } from "./sample.ts";
@@ -12,12 +13,6 @@ import { type Stage, TURN_CHARS } from "./stage.ts";
 const CONNECTIONS = 16;
 const CONVERSATIONS = 1_000;
 const ROWS = 4;
-
-/** The same columns and the same indexes, and nothing else. */
-const BARE = `drop table if exists bare; create table bare (like holdfast.entries including indexes)`;
-const BARE_INSERT = `insert into bare (space, conversation, seq, id, type, time, v, parent, segment, depth, kind, payload)
-  select 'default', $1, u.seq, u.id, u.type, u.time, 2, u.parent, 1, u.seq, null, u.payload
-  from unnest($2::int8[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) as u (seq, id, type, time, parent, payload)`;
 
 /** A store in PostgreSQL: appends of many conversations against bare rows. */
 export async function measurePostgres(stage: Stage): Promise<readonly Row[]> {
@@ -89,30 +84,4 @@ async function lanes(count: number, work: (n: number) => Promise<unknown>): Prom
       for (let n = lane; n < count; n += CONNECTIONS) await work(n);
     }),
   );
-}
-
-class BareRows {
-  readonly #pool: pg.Pool;
-  readonly #seqs = new Map<number, number>();
-  #made: number = 0;
-
-  constructor(pool: pg.Pool) {
-    this.#pool = pool;
-  }
-
-  async append(log: number, bodies: readonly object[]): Promise<void> {
-    const from = this.#seqs.get(log) ?? 0;
-    this.#seqs.set(log, from + bodies.length);
-    const ids = bodies.map(() => `0199a1e4-9c37-7000-9bb7-${String(this.#made++).padStart(12, "0")}`);
-    const time = new Date().toISOString();
-    await this.#pool.query(BARE_INSERT, [
-      `log-${log}`,
-      bodies.map((_, at) => from + at + 1),
-      ids,
-      bodies.map(() => "message"),
-      bodies.map(() => time),
-      bodies.map((_, at) => ids[at - 1] ?? null),
-      bodies.map((body) => JSON.stringify(body)),
-    ]);
-  }
 }

@@ -7,7 +7,7 @@ export interface Row {
   readonly against: string;
   readonly value: number;
   /** `x` times as long or large, `x faster` times as fast or many, or plain milliseconds, microseconds, percent or bytes. */
-  readonly unit: "x" | "x faster" | "ms" | "us" | "%" | "kB" | "MB";
+  readonly unit: "x" | "x faster" | "ms" | "us" | "%" | "kB" | "MB" | "statements";
   readonly budget: Budget | null;
   readonly ours: Timing | null;
   readonly theirs: Timing | null;
