@@ -90,11 +90,11 @@ export class AgentTurns {
     if (steps !== undefined)
       return alone((at) => this.#carried.inSteps(at, steps, { content, key, options }));
     if (key === undefined) return alone((at) => work(at));
-    const send = async (at: AgentWork): Promise<AgentResult> =>
-      // The turn was begun under this key and has not ended: it is gone on with, not sent again.
-      (await at.conversation.findAppend(key)) === null
-        ? work(at, key)
-        : this.#carried.carry(at, { content: null, key: undefined, options: leftOptions(options) });
+    // A turn that was begun under this key and has not ended is gone on with, not sent again.
+    const send = (at: AgentWork, isOpen: boolean): Promise<AgentResult> =>
+      isOpen
+        ? this.#carried.carry(at, { content: null, key: undefined, options: leftOptions(options) })
+        : work(at, key);
     const settle = async (): Promise<void> => undefined;
     return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
   }

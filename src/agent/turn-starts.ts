@@ -157,7 +157,9 @@ export class TurnStarts {
     const all = [...settings, ...(run?.bodies ?? []), ...bodies];
     const keyed = key === undefined || bodies.length === 0 ? {} : { key };
     const written = all.length === 0 ? null : await work.owner.append(all, keyed);
-    tell(work, { type: "accepted", turn: turn.turn, prompt: turn.prompt });
+    const after = (written?.fromSeq ?? work.owner.acquiredHead.headSeq + 1) - 1;
+    const resumed = bodies.length === 0;
+    tell(work, { type: "accepted", turn: turn.turn, prompt: turn.prompt, after, resumed });
     if (run === null) return { ...turn, run };
     const started = (written?.fromSeq ?? 0) + settings.length + run.bodies.length - 1;
     return { ...turn, run: loopRun(run.start, run.startSeq ?? started) };

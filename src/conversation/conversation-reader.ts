@@ -98,9 +98,15 @@ export class ConversationReader {
     return readContext(this.#space, this.id, await this.#at(options.at));
   }
 
-  /** The same with the entries it was made of, for whoever needs the exact text of what was given. */
-  async exactContext(options: { readonly at?: string } = {}): Promise<ExactContext> {
-    return readExactContext(this.#space, this.id, await this.#at(options.at));
+  /** The same with the entries it was made of, which have its exact text, and at the leaf with what the last upstream was given of it. */
+  async exactContext(
+    options: { readonly at?: string } = {},
+  ): Promise<ExactContext & { readonly given: Given | null }> {
+    const at = await this.#at(options.at);
+    const { context, head } = await readExactContext(this.#space, this.id, at);
+    // An upstream is linked before it is asked: most conversations have none, and say so in their head.
+    const isAsked = at === null && head.summary?.links !== 0;
+    return { ...context, given: isAsked ? await this.given() : null };
   }
 
   /** The nodes from the root to the leaf, or to any node. */

@@ -53,7 +53,8 @@ export async function readRunContext(space: SpaceStore, run: RunWindow, view?: R
   const seen: SeenOnPages = { hidden, seedId: run.seed, seed: null };
   const own = await readOwn(space, at, { run, log, seen, lastDepth: log.lastDepth });
   if (run.seed === null) {
-    const { entries, settings, ...context } = await readExactContext(space, at.conversation, at.end);
+    const exactContext = await readExactContext(space, at.conversation, at.end);
+    const { entries, settings, ...context } = exactContext.context;
     const exact = { entries: () => entries, settings, seed: null };
     return { own, hidden, seeds: [], context: { ...context, system: null }, exact };
   }

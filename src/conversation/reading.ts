@@ -113,12 +113,12 @@ export async function readExactContext(
   space: SpaceStore,
   conversation: ConversationId,
   at: NodeAt | null,
-): Promise<ExactContext> {
-  const context = new ContextReader("entries");
-  const { bounds, replied, settings, node } = await readWindow(space, conversation, at, context);
-  const { entries } = context;
+): Promise<{ readonly context: ExactContext; readonly head: HeadView }> {
+  const reader = new ContextReader("entries");
+  const { bounds, replied, settings, node, head } = await readWindow(space, conversation, at, reader);
+  const { entries } = reader;
   const now = settingsOf(settings, modelRepliedWith(replied, node.depth));
-  return { ...context.result(bounds, now, node.id), entries, settings };
+  return { context: { ...reader.result(bounds, now, node.id), entries, settings }, head };
 }
 
 /** The entries a context is made of, and others between them: for whoever makes the next one shorter. */

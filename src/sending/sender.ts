@@ -148,9 +148,10 @@ export class Sender {
     const { newId, pool } = this.#options;
     const accepted = accept({ ...prompt, content: kept, holder: pool.holder }, facts, newId);
     const content = await withImages(space, id, accepted.content);
-    await work.owner.append(accepted.bodies, key === undefined ? {} : { key });
+    const { fromSeq } = await work.owner.append(accepted.bodies, key === undefined ? {} : { key });
     const { turn, steered, waiting } = accepted;
-    emit(work, null, { type: "accepted", turn, prompt: accepted.prompt });
+    const after = fromSeq - 1;
+    emit(work, null, { type: "accepted", turn, prompt: accepted.prompt, after, resumed: false });
     return { id: parseEntryId(accepted.prompt), turn, content, wire: undefined, steered, waiting };
   }
 

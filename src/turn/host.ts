@@ -7,7 +7,15 @@ import type { Json } from "#log/json/json-text";
 
 /** What a host is told. Every event says which conversation and which upstream it is about. */
 export type HostEvent = { readonly conversation: string; readonly upstream: string | null } & (
-  | { readonly type: "accepted"; readonly turn: string; readonly prompt: string }
+  | {
+      readonly type: "accepted";
+      readonly turn: string;
+      readonly prompt: string;
+      /** The last entry before what the turn writes from here on. */
+      readonly after: number;
+      /** It was begun before, had not ended, and goes on. */
+      readonly resumed: boolean;
+    }
   | {
       readonly type: "session";
       readonly reason: string;

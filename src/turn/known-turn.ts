@@ -1,5 +1,6 @@
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryOf } from "#log/entry";
+import { isLogError } from "#log/errors";
 import type { ContentBlock } from "#log/message";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { isSameJson } from "#log/json/same-json";
@@ -29,7 +30,8 @@ interface KeyedActions<W, R> {
   alone(work: (at: W) => Promise<R>): Promise<R>;
   /** Ends what a dead process left open. */
   settle(at: W): Promise<unknown>;
-  send(at: W): Promise<R>;
+  /** `isOpen`: the turn was begun under its key, and has not ended. */
+  send(at: W, isOpen: boolean): Promise<R>;
 }
 
 /** Turns that were given a key: each is sent once, and whoever asks again gets what became of it. */
@@ -54,13 +56,22 @@ export class KeyedTurns<R> {
   }
 
   async #start<W>(conversation: ConversationId, asked: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
-    const before = await readKnownTurn(this.#space, conversation, asked);
-    if (before !== null && before !== "open") return this.#complete(before);
-    return doing.alone(async (at) => {
-      // One that is open though nobody has it was left by the dead: it is settled, not sent again.
-      if (before === "open") await doing.settle(at);
-      const now = await readKnownTurn(this.#space, conversation, asked);
-      return now === null || now === "open" ? doing.send(at) : this.#complete(now);
+    const look = (): ReturnType<typeof readKnownTurn> => readKnownTurn(this.#space, conversation, asked);
+    const once = async (at: W): Promise<R> => {
+      let known = await look();
+      if (known === "open") {
+        // One that is open though nobody has it was left by the dead: it is settled, not sent again.
+        await doing.settle(at);
+        known = await look();
+      }
+      const isOpen = known === "open";
+      return known === null || known === "open" ? doing.send(at, isOpen) : this.#complete(known);
+    };
+    return doing.alone(once).catch(async (error: unknown) => {
+      // What became of a turn is told also while another one runs.
+      const known = isLogError(error, "busy") ? await look() : null;
+      if (known === null || known === "open") throw error;
+      return this.#complete(known);
     });
   }
 }
@@ -74,7 +85,7 @@ async function readKnownTurn(
   const found = await space.findAppend(conversation, asked.key);
   if (found === null) return null;
   const start = decodeEntry(await space.entry(conversation, found.lastId));
-  if (start.type !== "turn_start" || start.prompt === undefined) return null;
+  if (start.type !== "turn_start" || start.prompt === undefined) return "open";
   const { seq: after } = start;
   const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
   const end = stored === undefined ? null : decodeEntry(stored);

@@ -177,9 +177,15 @@ export class Recorder {
 
   /** Everything recorded so far is in the log, or this throws. */
   async settled(): Promise<void> {
+    this.#flush();
+    await this.superseded();
+  }
+
+  /** The same without what is still gathered: a message that holds it is about to be written. */
+  async superseded(): Promise<void> {
     this.#timer?.abort();
     this.#timer = null;
-    this.#flush();
+    this.#pending = [];
     await this.#written;
   }
 }

@@ -26,16 +26,19 @@ function stepIn(body: string): number {
   return Math.max(0, ...[...body.matchAll(/step_no\\*":\s?(\d)/g)].map(([, step]) => Number(step)));
 }
 
+/** More than is gathered before it is written: what is left of a whole answer is written with it. */
+const MANY_WORDS = " on and on".repeat(420);
+
 function answerOf({ body, parsed, number }: ModelServer["requests"][number]): ScriptedAnswer {
   const mark = `[r${number}]`;
   const step = stepIn(body);
   const { tools } = parsed as { readonly tools?: readonly unknown[] };
   if (tools === undefined || tools.length === 0) return { text: `## Done\n${mark} {"step_no":${step}}` };
-  if (step >= 2) return { text: [mark, " All", " is", " done."] };
+  if (step >= 2) return { text: [mark, MANY_WORDS, " All", " is", " done."] };
   const input = { step_no: step + 1 };
   const other = step === 0 ? "look" : "fetch";
   return {
-    text: [mark, " Going on."],
+    text: [mark, MANY_WORDS, " Going on."],
     calls: [
       { name: "mail", input },
       { name: other, input },

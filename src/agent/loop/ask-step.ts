@@ -152,7 +152,7 @@ async function attempt(at: LoopTurn, isFirst: boolean): Promise<Asked> {
   };
   const { silenceMs, clock } = options;
   const asked = await askModel(model, request, { signal: cancelled, onEvent, silenceMs, clock });
-  await recorder.settled();
+  await (asked.answer === null ? recorder.settled() : recorder.superseded());
   return withoutBytes(conversation, asked);
 }
 

@@ -20,7 +20,6 @@ test("a prompt, the answer, and everything about it in the log", async () => {
     "message",
     "turn_start",
     "attempt",
-    "update",
     "message",
     "turn_end",
     "run_end",

@@ -64,8 +64,8 @@ test("its start and its end cost no call of the store", async () => {
   await agent.send("c", "go");
   calls.length = 0;
   await agent.send("c", "go");
-  // The four are the prompt, the attempt, what was streamed, and the answer; the others take it, look for words, and let go.
-  expect([calls.length, calls.filter((verb) => verb === "append").length]).toEqual([7, 4]);
+  // The three are the prompt, the attempt, and the answer; the others take it, look for words, and let go.
+  expect([calls.length, calls.filter((verb) => verb === "append").length]).toEqual([6, 3]);
 });
 
 test("going on with a turn that failed is the same run; what every attempt cost is counted once", async () => {

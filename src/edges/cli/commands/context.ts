@@ -32,7 +32,6 @@ leaf it also says what the agent that was asked last was given of it ("given").
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
     const exact = await conversation.exactContext(entry === null ? {} : { at: entry });
     const { out } = call.io;
-    const given = entry === null ? await conversation.given() : null;
     if (entry !== null && call.flags.has("restore"))
       throw new LogError(
         "invalid_request",
@@ -41,8 +40,8 @@ leaf it also says what the agent that was asked last was given of it ("given").
     const memory = new Memory(holdfast);
     const read = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
     const [found, restored] = [{ ...exact, messages: read?.messages ?? exact.messages }, read?.rest ?? null];
-    const { config, skills, state } = exact;
-    if (call.json) return out.write(`${contextText(conversation.id, { ...found, given }, restored ?? {})}\n`);
+    const { config, skills, state, given } = exact;
+    if (call.json) return out.write(`${contextText(conversation.id, found, restored ?? {})}\n`);
     const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
     const compacted = found.compaction === null ? "" : " · opens with a summary";
     await out.write(

@@ -21,7 +21,7 @@ interface BranchEnd {
 export const BRANCH_HANDLERS: HandlersOf<BranchApi> = {
   async listBranch(asked) {
     const { leaf, at, from, limit = PAGE } = asked.query;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const head = await conversation.head();
     const given =
       leaf === undefined ? { id: head.leaf.id, place: head.leaf } : await nodeAt(conversation, leaf);

@@ -20,7 +20,7 @@ export async function isLeft(
   return (await readWaiting(conversation)).length === 0;
 }
 
-/** Looks at once, and then whenever nothing was heard for a while. */
+/** Looks whenever nothing was heard for a while. */
 export class LeftWatch implements Disposable {
   readonly #isLeft: () => Promise<boolean>;
   readonly #left = new AbortController();
@@ -29,9 +29,8 @@ export class LeftWatch implements Disposable {
 
   constructor(look: () => Promise<boolean>) {
     this.#isLeft = look;
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    this.#timer = setInterval(() => void this.look(), LOOK_MS);
     this.#timer.unref();
-    void this.#look();
   }
 
   /** Aborted once it is. */
@@ -43,7 +42,7 @@ export class LeftWatch implements Disposable {
     this.#heard = true;
   }
 
-  async #look(): Promise<void> {
+  async look(): Promise<void> {
     const wasHeard = this.#heard;
     this.#heard = false;
     if (wasHeard) return;

@@ -152,15 +152,17 @@ export function readPositions(id: string, places: number): ReadonlyMap<number, n
 
 /**
  * A turn from a seq on: its entries and whatever else is written, until it ends, wherever it runs. One that nobody carries any
- * more ends with `left`: whoever listens may go on with it.
+ * more ends with `left`: whoever listens may go on with it. `last`: of the turn; null: it was begun a moment ago.
  */
 export async function* turnEvents(
   { holdfast, signal, hold }: TailAsked,
   { conversation, turn, after }: TurnAsked & { readonly after: number },
+  last: Awaited<ReturnType<typeof readTurn>>,
 ): AsyncGenerator<SentEvent> {
-  const last = await readTurn(holdfast, { conversation, turn });
   if (last?.type === "turn_end" && last.seq <= after) return yield endText(last);
   using watch = new LeftWatch(() => isLeft(holdfast, { conversation, turn }));
+  // A turn that another process began may have been left before anybody listens.
+  if (last?.type === "turn_start") void watch.look();
   const both = AbortSignal.any([signal, watch.left]);
   for await (const stored of holdfast.space.tail({ conversation, after, signal: both })) {
     watch.heard();

@@ -22,13 +22,13 @@ export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
 
   async getContextSizes(asked) {
     const { at } = asked.query;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     return contextSizes(conversation.id, await conversation.context(at === undefined ? {} : { at }));
   },
 
   async getTurnUsage(asked) {
     const { limit = TURNS_MAX } = asked.query;
-    return asked.server.turnFigures.read(asked.holdfast, await conversationOf(asked), limit);
+    return asked.server.turnFigures.read(asked.holdfast, conversationOf(asked), limit);
   },
 
   getDailyUsage: ({ server, holdfast, query }) => server.dailyFigures.read(holdfast, query),

@@ -27,7 +27,7 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
   },
 
   async getConversation(asked) {
-    return viewOf(await conversationOf(asked), asked);
+    return viewOf(conversationOf(asked), asked);
   },
 
   async createConversation({ holdfast, body, bodyText, key, grant, server }) {
@@ -55,7 +55,7 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
 
   async fork(asked) {
     const { body, key } = asked;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const fork = await conversation.fork({
       ...body,
       ...(key === undefined ? {} : { key }),
@@ -65,13 +65,13 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
   },
 
   async goTo(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const go = (): Promise<AppendResult> => conversation.goTo(asked.body.entry, keyed("goTo", asked.key));
     return writtenOf(conversation, await ownAct(conversation, go));
   },
 
   async newChat(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const begin = (): Promise<AppendResult> => conversation.newChat(keyed("newChat", asked.key));
     return writtenOf(conversation, await ownAct(conversation, begin));
   },

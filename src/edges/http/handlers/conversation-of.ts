@@ -2,6 +2,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { AppendResult } from "#log/batch";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
+import { parseConversationId } from "#log/ids";
 import { releaseDead } from "#turn/one-at-a-time";
 import { isDeadProcess } from "#turn/running-process";
 import type { Written } from "#edges/http/routes/shared-schemas";
@@ -11,12 +12,12 @@ const FOR_THE_DEAD = { isDead: isDeadProcess, leaseMs: 1_000 };
 
 type OfOne = { readonly params: { readonly conversation: string }; readonly response: unknown };
 
-/** The conversation that a request is about. */
+/** The conversation that a request is about. The first read or write says whether it exists. */
 export function conversationOf({
   holdfast,
   params,
-}: Pick<Asked<OfOne>, "holdfast" | "params">): Promise<Conversation> {
-  return holdfast.conversation(params.conversation);
+}: Pick<Asked<OfOne>, "holdfast" | "params">): Conversation {
+  return holdfast.unopened(parseConversationId(params.conversation));
 }
 
 export function writtenOf(conversation: Conversation, { ownerLink: _, ...result }: AppendResult): Written {
@@ -39,6 +40,6 @@ export async function appendFact(
   operation: string,
   body: EntryBody,
 ): Promise<Written> {
-  const conversation = await conversationOf(asked);
+  const conversation = conversationOf(asked);
   return writtenOf(conversation, await conversation.appendOutside(body, keyed(operation, asked.key)));
 }

@@ -17,7 +17,7 @@ const PAGE_CHARS = 4_194_304; // of a page: what is larger comes alone
 
 export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
   async listEntries(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const texts = new Map<StoredEntry, string>();
     const read = await readEntriesPage(conversation, asked.query, (entries) => fitting(entries, texts));
     return page(conversation, [
@@ -31,7 +31,7 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
   async listHistory(asked) {
     const { at, cursor, limit = ENTRIES_PAGE } = asked.query;
     const types = typesOf(asked.query.types);
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const found = await conversation.history({
       limit,
       ...(at === undefined ? {} : { at }),
@@ -47,13 +47,13 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
   },
 
   async getEntry(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     return new JsonText(entryLine(await conversation.entry(asked.params.entry)));
   },
 
   async appendEntries(asked) {
     const { body, bodyText, grant, key } = asked;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const entries = givenEntries(bodyText, grant);
     const keyed = key === undefined ? {} : { key };
     if (body.outside === true)
@@ -75,17 +75,16 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
 
   async getContext(asked) {
     const { at } = asked.query;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const found = await conversation.exactContext(at === undefined ? {} : { at });
-    const given = at === undefined ? await conversation.given() : null;
-    return new JsonText(contextText(conversation.id, { ...found, given }));
+    return new JsonText(contextText(conversation.id, found));
   },
 
   async getTree(asked) {
     const { limit = ENTRIES_PAGE, cursor = "0" } = asked.query;
     if (!/^\d{1,15}$/.test(cursor))
       throw new LogError("invalid_request", "A cursor is what the page before gave; this is none");
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const { leaf, nodes } = await asked.server.trees.read(asked.holdfast.spaceId, conversation);
     const from = Number(cursor);
     const shown = nodes.slice(from, from + limit);
@@ -94,7 +93,7 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
   },
 
   async getBlob(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const bytes = await conversation.getBlob(asked.params.digest);
     const image = imageType(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     // What a log holds is never a page: a browser shows the four kinds of images, and keeps all else as a file.

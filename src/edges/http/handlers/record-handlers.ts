@@ -11,7 +11,7 @@ import { conversationOf } from "./conversation-of.ts";
 
 export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
   async getChain(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const facts = await conversation.facts(["attempt", "upstream_end"]);
     const isDetailed = asked.query.details === true;
     const reader = await readChain(conversation.space, conversation.id, new ChainReader(isDetailed));
@@ -25,7 +25,7 @@ export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
 
   async listStamps(asked) {
     const { entry, entries, upstream } = asked.query;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const wanted = [...(entry === undefined ? [] : [entry]), ...(entries ?? [])].map(parseEntryId);
     if (entry !== undefined) await conversation.entry(entry);
     const known = await asked.server.stamps.read(asked.holdfast.spaceId, conversation);
@@ -38,24 +38,24 @@ export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
   },
 
   async listEffects(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     return { conversation: conversation.id, ...(await readEffectRows(conversation, asked.query)) };
   },
 
   async getUsage(asked) {
     const rows = new UsageRows();
     const { by = "model" } = asked.query;
-    await countUsage(await conversationOf(asked), by, rows);
+    await countUsage(conversationOf(asked), by, rows);
     return usageJson(by, rows.result());
   },
 
   async listIssues(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     return { conversation: conversation.id, ...(await conversation.issuesPage(asked.query)) };
   },
 
   async listWaiting(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const [queue, waiting] = [await conversation.queue(), await readWaiting(conversation)];
     return { conversation: conversation.id, queue, asked: waiting };
   },

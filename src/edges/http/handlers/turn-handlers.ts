@@ -58,7 +58,7 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
 
   async answerRequest(asked) {
     const { request, outcome } = asked.body;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const isWaiting = (await readWaiting(conversation)).some((one) => one.request === request);
     const answered = await conversation.findAppend(`answer/${request}`);
     if (!isWaiting && answered === null)
@@ -80,7 +80,7 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
 
   async steer(asked) {
     const { content, when, agent: name } = asked.body;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const agent = await asked.server.turns.agent(asked.holdfast, { agent: name });
     const { steer, delivered } = await agent.steer(conversation.id, content, {
       ...(asked.key === undefined ? {} : { steer: asked.key }),
@@ -90,23 +90,25 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
   },
 
   async cancel(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const cancelled = await asked.server.turns.cancel(asked.holdfast, conversation, asked.signal);
     return { conversation: conversation.id, cancelled };
   },
 
   async turnEvents(asked) {
     const { turn } = asked.params;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const about = { conversation: conversation.id, turn, after: lastSeen(asked) ?? asked.query.after ?? 0 };
-    if ((await readTurn(asked.holdfast, about)) === null)
+    const isKnown = asked.server.turns.hasBegun({ ...about, holdfast: asked.holdfast }, turn, about.after);
+    const last = isKnown ? null : await readTurn(asked.holdfast, about);
+    if (last === null && !isKnown)
       throw new LogError("entry_not_found", `There is no such turn in ${conversation.id}`);
-    return stream(asked, (scope) => turnEvents({ holdfast: asked.holdfast, ...scope }, about));
+    return stream(asked, (scope) => turnEvents({ holdfast: asked.holdfast, ...scope }, about, last));
   },
 
   async tail(asked) {
     const { holdfast } = asked;
-    const { id } = await conversationOf(asked);
+    const { conversation: id } = await conversationOf(asked).head();
     const after = lastSeen(asked) ?? asked.query.after ?? 0;
     return stream(asked, (scope) => tailEvents({ holdfast, ...scope }, id, after));
   },
@@ -132,15 +134,14 @@ type Carry = (agent: ServedAgent, conversation: string, options: TurnOptions) =>
 
 /** Begins a turn; whoever wants events is sent them, all others that it has begun. */
 async function begin(asked: AskedTurn, carry: Carry): Promise<TurnBegun | Response> {
-  const conversation = await conversationOf(asked);
+  const conversation = conversationOf(asked);
   const turn = await started(asked, conversation, carry);
   if (!(asked.headers.get("accept") ?? "").includes("text/event-stream")) return turn;
-  return stream(asked, (scope) => turnEvents({ holdfast: asked.holdfast, ...scope }, turn));
+  return stream(asked, (scope) => turnEvents({ holdfast: asked.holdfast, ...scope }, turn, null));
 }
 
 async function started(asked: AskedTurn, conversation: Conversation, carry: Carry): Promise<TurnBegun> {
   const { body, key, server, holdfast } = asked;
-  const { headSeq } = await conversation.head();
   const place = { holdfast, conversation: conversation.id, chosen: body };
   const begun = await server.turns.begin(place, (agent, host) =>
     carry(agent, conversation.id, {
@@ -149,14 +150,11 @@ async function started(asked: AskedTurn, conversation: Conversation, carry: Carr
       ...(body.model === undefined ? {} : { model: body.model }),
     }),
   );
-  const { turn, prompt } = begun;
-  const { seq } = await conversation.entry(prompt);
+  const { turn, prompt, differs } = begun;
   // Words that were on their way under their key when they came again are told from their beginning, too.
-  const isUnderWay = "content" in body && seq <= headSeq;
-  const repeated = begun.repeated ?? (isUnderWay ? { differs: false } : null);
-  const after = repeated === null ? headSeq : Math.min(headSeq, seq - 1);
-  const again = { repeated: repeated !== null, differs: repeated?.differs ?? false };
-  return { conversation: conversation.id, turn, prompt, after, ...again };
+  const repeated = begun.after === null || (begun.resumed && "content" in body);
+  const after = repeated ? (await conversation.entry(prompt)).seq - 1 : (begun.after ?? 0);
+  return { conversation: conversation.id, turn, prompt, after, repeated, differs };
 }
 
 /** The id of the last event that whoever connects again has heard. */

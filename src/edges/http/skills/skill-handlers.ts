@@ -13,7 +13,7 @@ const NONE: SkillList = { skills: [], issues: [] };
 
 export const SKILL_HANDLERS: HandlersOf<SkillApi> = {
   async listSkills(asked) {
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const listed =
       asked.server.skills === null
         ? { skills: [], issues: [], active: (await conversation.settings()).skills }
@@ -30,13 +30,13 @@ export const SKILL_HANDLERS: HandlersOf<SkillApi> = {
 
   async activateSkill(asked) {
     const { skill } = asked.params;
-    const work = workOf(await conversationOf(asked), asked.server, keyed("activateSkill", asked.key));
+    const work = workOf(conversationOf(asked), asked.server, keyed("activateSkill", asked.key));
     return { skill, changed: (await activateSkill(work, skill)).changed };
   },
 
   async deactivateSkill(asked) {
     const { skill } = asked.params;
-    const work = workOf(await conversationOf(asked), asked.server, keyed("deactivateSkill", asked.key));
+    const work = workOf(conversationOf(asked), asked.server, keyed("deactivateSkill", asked.key));
     return { skill, changed: (await deactivateSkill(work, skill)).changed };
   },
 

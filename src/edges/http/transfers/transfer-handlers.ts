@@ -43,7 +43,7 @@ export const TRANSFER_HANDLERS: HandlersOf<TransferApi> = {
 
   async exportTranscript(asked) {
     const { format = "markdown", at, leaveOut = [], redact = true, emails = false, keep } = asked.query;
-    const conversation = await conversationOf(asked);
+    const conversation = conversationOf(asked);
     const review = new Review();
     const { onHit } = review.options;
     const how = { leaveOut, redact, emails, keep: new Set(keep), onHit };

@@ -14,8 +14,12 @@ import type { AgentSource, AgentSources, CarriedTurn, ServedAgent } from "./serv
 export interface BegunTurn {
   readonly turn: string;
   readonly prompt: string;
-  /** It was asked for under its key before; whether with other words. */
-  readonly repeated: { readonly differs: boolean } | null;
+  /** The last entry before what it writes; null: it was asked for under its key before. */
+  readonly after: number | null;
+  /** It had not ended, and goes on. */
+  readonly resumed: boolean;
+  /** Whether it was asked for with other words before. */
+  readonly differs: boolean;
 }
 
 /** Which agent is meant, and what it is asked with. */
@@ -32,6 +36,7 @@ interface TroubleAsked {
 }
 
 const STRIKES_KNOWN = 1_000;
+const BEGUN_KNOWN = 1_000;
 const STOP_MS = 30_000; // how long whoever stops a turn elsewhere waits for its end
 const REST_MS = 30_000;
 
@@ -58,6 +63,8 @@ export class RunningTurns {
   readonly #cancels: CancelRequests;
   /** By space, agent and key: troubles are of this process, and so is what is known of them. */
   readonly #struck = new Map<string, Promise<{ readonly phase: string }>>();
+  /** The last entry before each turn that was begun here, the oldest turn first. */
+  readonly #begun = new Map<string, number>();
   #resting: NodeJS.Timeout | undefined;
   /** Who hears what is said here before the log has it. */
   readonly listeners: LiveListeners = new LiveListeners();
@@ -179,10 +186,15 @@ export class RunningTurns {
       if (said !== null) this.listeners.tell(place.holdfast.spaceId, said);
       if (event.type !== "accepted" || running.turn !== null) return;
       running.turn = event.turn;
-      begun.resolve({ turn: event.turn, prompt: event.prompt, repeated: null });
+      const { turn, prompt, after, resumed } = event;
+      this.#begun.set(nameOf(place.holdfast, place.conversation, turn), after);
+      const [oldest] = this.#begun.keys();
+      if (this.#begun.size > BEGUN_KNOWN && oldest !== undefined) this.#begun.delete(oldest);
+      begun.resolve({ turn, prompt, after, resumed, differs: false });
     };
     running.ended = carry(agent, { onEvent }).then(
-      ({ turn, prompt, repeated = null }) => begun.resolve({ turn, prompt, repeated }),
+      ({ turn, prompt, repeated }) =>
+        begun.resolve({ turn, prompt, after: null, resumed: false, differs: repeated?.differs ?? false }),
       (error: unknown) => {
         // What became of a turn that was begun is in the log; only that it could not be recorded is not.
         const { conversation, turn } = running;
@@ -193,6 +205,12 @@ export class RunningTurns {
     this.#running.add(running);
     void running.ended.finally(() => this.#over(running));
     return begun.promise;
+  }
+
+  /** Whether the turn was begun here, and all of it lies behind this seq. */
+  hasBegun({ holdfast, conversation }: Omit<TurnPlace, "chosen">, turn: string, after: number): boolean {
+    const known = this.#begun.get(nameOf(holdfast, conversation, turn));
+    return known !== undefined && after <= known;
   }
 
   #over(running: RunningTurn): void {
@@ -244,4 +262,8 @@ export class RunningTurns {
   #settled(): Promise<unknown> {
     return Promise.allSettled([...this.#running].map(({ ended }) => ended));
   }
+}
+
+function nameOf({ spaceId }: Holdfast, conversation: string, turn: string): string {
+  return `${spaceId}/${conversation}/${turn}`;
 }
