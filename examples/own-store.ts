@@ -72,10 +72,9 @@ class MapSpace implements LogStore {
     this.#nowMs = nowMs;
   }
 
-  create: LogStore["create"] = async (request) => {
+  create: LogStore["create"] = async (batch) => {
     await network();
-    const { conversation } = request;
-    return this.#start({ conversation, origin: null, batch: request, previous: "" }).result;
+    return this.#start({ conversation: batch.conversation, origin: null, batch, previous: "" }).result;
   };
 
   fork: LogStore["fork"] = async (request) => {
@@ -95,11 +94,10 @@ class MapSpace implements LogStore {
     const lineage = this.#lineage(conversation);
     const find = (id: EntryId): Known | undefined => findVisible(lineage, conversation, id);
     const kept = new Map<EntryId, readonly Entry[]>();
-    for (const [compaction, nodes] of keptNodes(lineage, conversation, request.drafts))
-      kept.set(
-        compaction,
-        this.#rows(nodes).map((row) => decodeEntry(row)),
-      );
+    for (const [compaction, nodes] of keptNodes(lineage, conversation, request.drafts)) {
+      const entries = this.#rows(nodes).map((row) => decodeEntry(row));
+      kept.set(compaction, entries);
+    }
     const plan = planAppend(
       {
         head: log.index.head,
@@ -198,7 +196,7 @@ class MapSpace implements LogStore {
     await network();
     const { index, rows } = this.#log(request.conversation);
     const found = index.seqs(request).flatMap((seq) => rows[seq - 1] ?? []);
-    return withinBytes(found, request.bytes, ({ payload }) => payload.length);
+    return withinBytes(found, request.bytes);
   };
 
   batchEnds: LogStore["batchEnds"] = async ({ conversation, after, limit }) => {

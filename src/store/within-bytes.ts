@@ -1,5 +1,7 @@
+import type { StoredEntry } from "#log/entry";
+
 /** The first members of a sequence, as many as a number of bytes holds: at least one, however large it is. */
-export function withinBytes<T>(
+export function firstWithin<T>(
   members: Iterable<T>,
   bytes: number = Number.POSITIVE_INFINITY,
   sizeOf: (member: T) => number,
@@ -12,4 +14,9 @@ export function withinBytes<T>(
     found.push(member);
   }
   return found;
+}
+
+/** The same of entries, by their payloads. */
+export function withinBytes(entries: Iterable<StoredEntry>, bytes?: number): readonly StoredEntry[] {
+  return firstWithin(entries, bytes, ({ payload }) => payload.length);
 }

@@ -51,7 +51,7 @@ export class InMemoryLog implements IndexedLog {
 
   async fetch(seqs: readonly number[], bytes?: number): Promise<readonly StoredEntry[]> {
     const found = seqs.flatMap((seq) => this.rows.get(seq) ?? []);
-    return withinBytes(found, bytes, ({ payload }) => payload.length);
+    return withinBytes(found, bytes);
   }
 
   async ends(): Promise<ReadonlyMap<number, KeptBatchEnd>> {

@@ -8,7 +8,7 @@ import type { LogIndex } from "#log/lineage/log-index";
 import type { Commit, IndexedLog, KeptBatchEnd, SeenAppend } from "#stores/indexed/indexed-log";
 import type { ReadablePart } from "#stores/indexed/readable-parts";
 import { readStoredSummary } from "#log/summary";
-import { withinBytes } from "#store/within-bytes";
+import { firstWithin } from "#store/within-bytes";
 import { blobsOf, getBlob, putBlob } from "./blob-files.ts";
 import type { FileIdentity } from "./disk/disk.ts";
 import { fetchRows, type Row } from "./file/fetch.ts";
@@ -195,7 +195,7 @@ export class JsonlLog implements IndexedLog {
 
   async fetch(seqs: readonly number[], bytes?: number): Promise<readonly StoredEntry[]> {
     const found = seqs.flatMap((seq) => this.#rows.get(seq) ?? []);
-    const rows = withinBytes(found, bytes, (row) => row.bytes);
+    const rows = firstWithin(found, bytes, (row) => row.bytes);
     try {
       return await fetchRows(this.#location, this.file.identity, rows);
     } catch (error) {

@@ -223,7 +223,7 @@ export class Reader {
 
   /** Large payloads do not lie in their rows: none is brought behind the one that is too much. */
   #storedWithin(rows: readonly EntryRow[], { bytes }: ReadRequest): readonly StoredEntry[] {
-    return withinBytes(storedOf(rows, this.lookup), bytes, ({ payload }) => payload.length);
+    return withinBytes(storedOf(rows, this.lookup), bytes);
   }
 
   batchEnds(space: SpaceId, { conversation, after, limit }: BatchEndsRequest): readonly BatchEndAt[] {
