@@ -111,7 +111,7 @@ class PromptReader implements Disposable {
     this.#at = at;
     this.#guard = guard;
     this.#watch = watch;
-    this.#startMs = turn.options.clock.nowMs();
+    this.#startMs = turn.options.clock.steadyMs();
     this.#id = at.choice.id;
   }
 
@@ -154,7 +154,7 @@ class PromptReader implements Disposable {
     }
     // Whoever is asked may answer at once, and then the tool runs.
     if (event.type === "permission" && (await this.#intentWritten()) === "given_up") return "given_up";
-    const elapsedMs = this.#turn.options.clock.nowMs() - this.#startMs;
+    const elapsedMs = this.#turn.options.clock.steadyMs() - this.#startMs;
     for (const free of this.#guard.add(event, elapsedMs)) this.#pass(free);
     if (this.#guard.holding && this.#moment === null) this.#passOnSoon();
     this.#watch.heard(recorder.inTool, WORK.has(event.type));

@@ -37,7 +37,7 @@ export class Watch implements Disposable {
   ) {
     this.#input = input;
     this.#actions = actions;
-    this.#heardMs = input.clock.nowMs();
+    this.#heardMs = input.clock.steadyMs();
     const { cancelled } = input;
     if (cancelled.aborted) void this.#stop();
     else
@@ -52,14 +52,14 @@ export class Watch implements Disposable {
 
   /** Something came from the agent, perhaps a sign of its work; a tool that runs may be silent for longer. */
   heard(inTool: boolean, works: boolean): void {
-    this.#heardMs = this.#input.clock.nowMs();
+    this.#heardMs = this.#input.clock.steadyMs();
     this.#inTool = inTool;
     if (!works || this.#toldToStop === null || this.#toldToStop.again >= AGAIN_MAX) return;
     if (this.#heardMs - this.#toldToStop.atMs >= ECHO_MS) this.#tellToStop(this.#toldToStop.again + 1);
   }
 
   #tellToStop(again: number): void {
-    this.#toldToStop = { atMs: this.#input.clock.nowMs(), again };
+    this.#toldToStop = { atMs: this.#input.clock.steadyMs(), again };
     this.#actions.cancel().catch(() => undefined);
   }
 
@@ -75,7 +75,7 @@ export class Watch implements Disposable {
   async #listen(): Promise<void> {
     const { clock, silenceMs, toolSilenceMs, cancelled, onSilence } = this.#input;
     for (let reportedMs = 0; ;) {
-      const sinceMs = clock.nowMs() - this.#heardMs;
+      const sinceMs = clock.steadyMs() - this.#heardMs;
       const patienceMs = this.#inTool ? toolSilenceMs : silenceMs;
       const leftMs = patienceMs - (sinceMs - reportedMs);
       if (sinceMs < reportedMs) reportedMs = 0;

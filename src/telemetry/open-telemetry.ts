@@ -1,4 +1,5 @@
 import type * as Api from "@opentelemetry/api";
+import { type Clock, systemClock } from "#conversation/clock";
 import { isLogError, LogError } from "#log/errors";
 import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/observe/observe-store";
 import { type SpanChange, TurnSpans } from "./turn-spans.ts";
@@ -6,7 +7,7 @@ import { type SpanChange, TurnSpans } from "./turn-spans.ts";
 export interface OpenTelemetryOptions {
   /** Where spans are made; that of the globally registered provider unless given. */
   readonly tracer?: Api.Tracer;
-  readonly nowMs?: () => number;
+  readonly clock?: Pick<Clock, "nowMs" | "steadyMs">;
 }
 
 /** Only those are written to at a time; an older one that is written to again begins anew. */
@@ -17,12 +18,20 @@ interface Followed {
   readonly open: Map<string, Api.Span>;
   /** The turn before, which the next one links to. */
   before: Api.SpanContext | null;
+  /** The date at the origin of the steady clock, as it was when the turn began. */
+  originMs: number;
 }
+
+const SET_MS_MIN = 1_000; // what two clocks differ by less is how they are read
 
 /** Makes spans of what is written to a store: `openHoldfast({ telemetry: await openTelemetry() })`. */
 export async function openTelemetry(options: OpenTelemetryOptions = {}): Promise<StoreObserver> {
   const api = await loadApi();
-  return new SpanObserver(api, options.tracer ?? api.trace.getTracer("holdfast"), options.nowMs ?? Date.now);
+  return new SpanObserver(
+    api,
+    options.tracer ?? api.trace.getTracer("holdfast"),
+    options.clock ?? systemClock,
+  );
 }
 
 /** Whether spans reach anybody: without a registered provider they are made for nobody. */
@@ -48,13 +57,13 @@ async function loadApi(): Promise<typeof Api> {
 class SpanObserver implements StoreObserver {
   readonly #api: typeof Api;
   readonly #tracer: Api.Tracer;
-  readonly #nowMs: () => number;
+  readonly #clock: Pick<Clock, "nowMs" | "steadyMs">;
   readonly #followed = new Map<string, Followed>();
 
-  constructor(api: typeof Api, tracer: Api.Tracer, nowMs: () => number) {
+  constructor(api: typeof Api, tracer: Api.Tracer, clock: Pick<Clock, "nowMs" | "steadyMs">) {
     this.#api = api;
     this.#tracer = tracer;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
   }
 
   wrote({ space, conversation, drafts }: WrittenBatch): void {
@@ -64,6 +73,7 @@ class SpanObserver implements StoreObserver {
       spans: new TurnSpans({ space, conversation }),
       open: new Map(),
       before: null,
+      originMs: this.#originMs(),
     };
     const changes = followed.spans.add(drafts);
     // Most conversations that are written to have no turn: nothing is kept of them.
@@ -89,12 +99,23 @@ class SpanObserver implements StoreObserver {
 
   #leave(key: string, followed: Followed, error: string): void {
     this.#followed.delete(key);
-    const time = new Date(this.#nowMs()).toISOString();
+    const time = new Date(this.#clock.nowMs()).toISOString();
     for (const change of followed.spans.leave(error, time)) this.#carryOut(followed, change);
   }
 
+  #originMs(): number {
+    return this.#clock.nowMs() - this.#clock.steadyMs();
+  }
+
+  /** When an entry was written by the date that its turn began with: a date that is set in between changes no length. */
+  #timeOf(entryTime: string, { originMs }: Followed): Date {
+    const setByMs = this.#originMs() - originMs;
+    return new Date(Date.parse(entryTime) - (Math.abs(setByMs) < SET_MS_MIN ? 0 : setByMs));
+  }
+
   #carryOut(followed: Followed, change: SpanChange): void {
-    const time = new Date(change.time);
+    if (change.change === "start" && change.of === "turn") followed.originMs = this.#originMs();
+    const time = this.#timeOf(change.time, followed);
     const attributes = change.attributes as Api.Attributes;
     if (change.change === "start") {
       followed.open.set(change.span, this.#start(followed, change, { time, attributes }));

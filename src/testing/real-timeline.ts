@@ -14,6 +14,10 @@ export class RealTimeline extends Timeline {
     return systemClock.nowMs();
   }
 
+  override steadyMs(): number {
+    return systemClock.steadyMs();
+  }
+
   override sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const over = signal ?? new AbortController().signal;
     if (Number.isFinite(ms)) return systemClock.sleep(Math.max(0, ms) / this.#speed, over);

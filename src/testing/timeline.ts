@@ -18,7 +18,10 @@ function nextTurn(): Promise<void> {
  * sleeper. So a run takes no real time and the order of events is the same every time.
  */
 export class Timeline {
-  #nowMs: number;
+  /** How much time has passed, counted from the first date; it never goes back. */
+  #steadyMs: number;
+  /** By how much the date was set since. */
+  #setByMs: number = 0;
   #order: number = 0;
   #timers: Timer[] = [];
   #busy: number = 0;
@@ -26,11 +29,20 @@ export class Timeline {
   #running: boolean = false;
 
   constructor(startMs: number) {
-    this.#nowMs = startMs;
+    this.#steadyMs = startMs;
   }
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.#steadyMs + this.#setByMs;
+  }
+
+  steadyMs(): number {
+    return this.#steadyMs;
+  }
+
+  /** Sets the date forward or back, as a person or a time server does; no time passes by that. */
+  setDate(byMs: number): void {
+    this.#setByMs += byMs;
   }
 
   /** Resolves after the time has passed, or at once when the signal aborts. Time never comes to an infinite sleeper. */
@@ -38,7 +50,7 @@ export class Timeline {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (signal?.aborted === true) return Promise.resolve();
     const timer: Timer = {
-      atMs: this.#nowMs + Math.ceil(Math.max(0, ms)),
+      atMs: this.#steadyMs + Math.ceil(Math.max(0, ms)),
       order: ++this.#order,
       wake: resolve,
     };
@@ -87,7 +99,7 @@ export class Timeline {
       }
       const next = this.#timers.shift();
       if (next === undefined) break;
-      this.#nowMs = Math.max(this.#nowMs, next.atMs);
+      this.#steadyMs = Math.max(this.#steadyMs, next.atMs);
       next.wake();
     }
     this.#running = false;
@@ -105,6 +117,7 @@ export class Timeline {
 export function killableClock(timeline: Timeline, death: AbortSignal): Clock {
   return {
     nowMs: () => timeline.nowMs(),
+    steadyMs: () => timeline.steadyMs(),
     sleep: (ms, signal) => whileAlive(timeline.sleep(ms, AbortSignal.any([signal, death])), death),
   };
 }

@@ -29,6 +29,10 @@ export class HurriedClock implements Clock {
     return this.#day === null ? Date.now() : Date.parse(this.#day);
   }
 
+  steadyMs(): number {
+    return systemClock.steadyMs();
+  }
+
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (ms < 1_000 || ms > 8_000) return systemClock.sleep(ms, signal);
     this.waited.push(ms);

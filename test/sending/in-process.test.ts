@@ -23,6 +23,7 @@ async function aWhile(): Promise<void> {
 /** Nobody waits longer than a millisecond for anything; everything longer never comes. */
 const IMPATIENT: Clock = {
   nowMs: () => 0,
+  steadyMs: () => 0,
   sleep: (ms, signal) =>
     ms <= 1 ? Promise.resolve() : new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
 };

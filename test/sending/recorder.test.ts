@@ -20,6 +20,10 @@ class StoppedClock {
     return this.#nowMs;
   }
 
+  steadyMs(): number {
+    return this.#nowMs;
+  }
+
   sleep(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.slept.push(ms);

@@ -114,6 +114,22 @@ describe("a silent agent", () => {
     expect(rig.told("silent").map(({ forMs }) => forMs)).toEqual([250, 1_500, 1_500]);
   });
 
+  test.each([-3_600_000, 3_600_000])(
+    "is told of by the time that passed, though the date is set by %i ms",
+    async (byMs) => {
+      const rig = await aRig({ more: { ...patience, onSilence: "tell" } });
+      rig.script({ kind: "hang", phase: "text" });
+      const turn = rig.send("work 8");
+      await rig.when(isText);
+      await rig.world.timeline.pass(2_000);
+      rig.world.timeline.setDate(byMs);
+      await rig.world.timeline.pass(15_000);
+      expect(rig.told("silent").map(({ forMs }) => Math.round(forMs / 1_000))).toEqual([5, 10, 15]);
+      rig.runtime.cancel("c");
+      expect(await turn).toMatchObject({ outcome: "interrupted", class: "cancelled" });
+    },
+  );
+
   test("may be silent for longer while a tool runs", async () => {
     const rig = await aRig({ more: { ...patience, silenceMs: 1_000, onSilence: "tell" } });
     await rig.say("email bob about lunch");

@@ -51,6 +51,7 @@ export class Rig {
       readonly agents?: readonly SimUpstreamOptions[];
       readonly more?: More;
       readonly seed?: number;
+      readonly world?: SimWorld;
       /** Whether there is another host. */
       readonly two?: boolean;
       beforePrompt?(rig: Rig): Promise<void>;
@@ -60,7 +61,7 @@ export class Rig {
       around?(upstream: Upstream): Upstream;
     } = {},
   ) {
-    this.world = new SimWorld({ seed: options.seed ?? 1 });
+    this.world = options.world ?? new SimWorld({ seed: options.seed ?? 1 });
     this.#agents = options.agents ?? [{ agent: "claude" }];
     this.#more = options.more ?? {};
     this.#two = options.two ?? false;

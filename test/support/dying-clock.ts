@@ -13,6 +13,7 @@ export function dyingClock(): DyingClock {
   const death = new AbortController();
   return {
     nowMs: () => systemClock.nowMs(),
+    steadyMs: () => systemClock.steadyMs(),
     sleep: (ms, signal) =>
       whileAlive(systemClock.sleep(ms, AbortSignal.any([signal, death.signal])), death.signal),
     die: () => death.abort(),

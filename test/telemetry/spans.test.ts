@@ -10,24 +10,27 @@ import {
 import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
+import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { observeStore, type StoreObserver } from "#store/index";
 import { Metrics, openTelemetry } from "#telemetry/index";
+import { SimWorld } from "#testing/index";
 import { counter } from "../agent/rig.ts";
 import { ScriptedModel } from "../agent/scripted-model.ts";
-import { aRig } from "../sending/rig.ts";
+import { aRig, isText } from "../sending/rig.ts";
 
 const SECRET = "the word nobody may export";
 
-async function traced(): Promise<{
+async function traced(clock?: Clock): Promise<{
   readonly observer: StoreObserver;
   readonly spans: () => readonly ReadableSpan[];
 }> {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const observer = await openTelemetry({ tracer: provider.getTracer("test") });
+  const tracer = provider.getTracer("test");
+  const observer = await openTelemetry({ tracer, ...(clock === undefined ? {} : { clock }) });
   return { observer, spans: () => exporter.getFinishedSpans() };
 }
 
@@ -149,6 +152,23 @@ test("a turn that a model fails at is an error of its kind, and so is the attemp
   expect(turn?.status.code).toBe(0);
   expect(turn?.links.map((link) => link.context.spanId)).toEqual([failed?.spanContext().spanId]);
 });
+
+test.each([0, -3_600_000, 3_600_000])(
+  "a turn is as long as it took, though the date is set by %i ms",
+  async (byMs) => {
+    const world = new SimWorld();
+    const { observer, spans } = await traced(world.clock);
+    const rig = await aRig({ world, open: () => observeStore(inMemoryStore(), [observer]) });
+    const turn = rig.send("work 8");
+    await rig.when(isText);
+    world.timeline.setDate(byMs);
+    await turn;
+    const lengths = spans().map(({ duration: [seconds, nanos] }) => seconds * 1_000 + nanos / 1_000_000);
+    expect(lengths).toHaveLength(2);
+    for (const ms of lengths) expect(ms).toBeGreaterThan(0);
+    for (const ms of lengths) expect(ms).toBeLessThan(60_000);
+  },
+);
 
 test("a turn by an upstream that loses its session: two attempts, and a rollover that says why", async () => {
   const { observer, spans } = await traced();

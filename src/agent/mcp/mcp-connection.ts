@@ -69,7 +69,7 @@ export class McpConnection {
   /** Opens it for a prompt, or reads its list again where it said that it changed. What fails is told by `problem`. */
   async ready(): Promise<void> {
     const { clock } = this.#options;
-    const isLate = this.#failure !== null && clock.nowMs() - this.#failure.atMs < RETRY_MS;
+    const isLate = this.#failure !== null && clock.steadyMs() - this.#failure.atMs < RETRY_MS;
     // One that died stays known by its tools: a call opens it again.
     const isKnown = this.#live === null && this.#offered.tools.length > 0;
     if (this.#live === null && !isLate && !isKnown) await this.open().catch(() => undefined);
@@ -87,7 +87,7 @@ export class McpConnection {
 
   async #openNow(): Promise<void> {
     const { clock, openMs } = this.#options;
-    const startMs = clock.nowMs();
+    const startMs = clock.steadyMs();
     this.#openings = this.#openings.filter((atMs) => startMs - atMs < OPENINGS_MS);
     let transport: Transport | null = null;
     try {
@@ -130,7 +130,7 @@ export class McpConnection {
   #fail(how: string): void {
     const words = withoutGiven(this.server, `The MCP server ${this.server.name} ${how}`);
     const message = words.slice(0, MESSAGE_CHARS_MAX).toWellFormed();
-    this.#failure = { message, atMs: this.#options.clock.nowMs() };
+    this.#failure = { message, atMs: this.#options.clock.steadyMs() };
   }
 
   async #list({ client, sdk }: Live): Promise<void> {

@@ -173,7 +173,7 @@ class SilenceLimit implements Disposable {
   constructor(clock: Clock, ms: number) {
     this.#clock = clock;
     this.#ms = ms;
-    this.#heardMs = clock.nowMs();
+    this.#heardMs = clock.steadyMs();
     void this.#watch();
   }
 
@@ -182,12 +182,12 @@ class SilenceLimit implements Disposable {
   }
 
   heard(): void {
-    this.#heardMs = this.#clock.nowMs();
+    this.#heardMs = this.#clock.steadyMs();
   }
 
   async #watch(): Promise<void> {
     for (;;) {
-      const leftMs = this.#heardMs + this.#ms - this.#clock.nowMs();
+      const leftMs = this.#heardMs + this.#ms - this.#clock.steadyMs();
       if (leftMs <= 0) break;
       await this.#clock.sleep(Math.min(leftMs, SLEEP_MS_MAX), this.#over.signal);
       if (this.#over.signal.aborted) return;

@@ -65,7 +65,7 @@ class Pulse implements Disposable {
     this.#engine = engine;
     this.#clock = clock;
     this.#everyMs = leaseMs === undefined || engine.heartbeat === undefined ? null : leaseMs / 3;
-    this.#lastMs = clock.nowMs(); // whoever begins has just been heard of
+    this.#lastMs = clock.steadyMs(); // whoever begins has just been heard of
     if (this.#everyMs !== null) void this.#keep(this.#everyMs);
   }
 
@@ -82,9 +82,9 @@ class Pulse implements Disposable {
 
   async beat(): Promise<void> {
     if (this.lost !== null) throw this.lost.error;
-    const nowMs = this.#clock.nowMs();
-    if (this.#everyMs === null || nowMs - this.#lastMs < this.#everyMs) return;
-    this.#lastMs = nowMs;
+    const atMs = this.#clock.steadyMs();
+    if (this.#everyMs === null || atMs - this.#lastMs < this.#everyMs) return;
+    this.#lastMs = atMs;
     try {
       await this.#engine.heartbeat?.();
     } catch (error) {

@@ -69,14 +69,13 @@ export class HttpHandler {
     const { holdfast, clock, limits, agents, ui, log, readOnly, trustedProxies } = this.#options;
     this.#log = new RequestLog(log);
     const onError: OnError = (error, about) => this.#log.unexpected(error, about);
-    const nowMs = (): number => clock.nowMs();
-    this.#rates = new RateLimit(limits, nowMs);
-    this.#stored = new StoredTokens(holdfast, nowMs);
-    this.#codes = new LaunchCodes(nowMs, this.#options.keptAccess);
+    this.#rates = new RateLimit(limits, clock);
+    this.#stored = new StoredTokens(holdfast, clock);
+    this.#codes = new LaunchCodes(clock, this.#options.keptAccess);
     this.#proxies = new TrustedProxies(trustedProxies);
     this.#audit = new RequestAudit(holdfast, { clock, readOnly, log: this.#log });
     this.#probe = new StoreProbe(holdfast);
-    this.#kept = new KeptAnswers(holdfast, nowMs);
+    this.#kept = new KeptAnswers(holdfast, clock);
     this.#turns = new RunningTurns(agents, new CancelRequests(holdfast), onError);
     this.#streams = new EventStreams(limits);
     this.#uploads = new Uploads(limits);

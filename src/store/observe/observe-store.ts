@@ -29,11 +29,7 @@ export interface StoreObserver {
 }
 
 /** The same store, and observers that are told what is written to it. What was written before, under its key, is not told again. */
-export function observeStore(
-  store: Store,
-  observers: readonly StoreObserver[],
-  nowMs: () => number = () => performance.now(),
-): Store {
+export function observeStore(store: Store, observers: readonly StoreObserver[]): Store {
   const tell = (say: (observer: StoreObserver) => void): void => {
     for (const observer of observers)
       try {
@@ -57,9 +53,9 @@ export function observeStore(
       const written = { space: id, conversation };
       return failing(
         async () => {
-          const sinceMs = nowMs();
+          const sinceMs = performance.now();
           const result = await space[verb](request);
-          const ms = nowMs() - sinceMs;
+          const ms = performance.now() - sinceMs;
           if (!result.deduped) tell((observer) => observer.wrote({ ...written, drafts, ms }));
           return result;
         },

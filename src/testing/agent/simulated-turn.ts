@@ -62,7 +62,7 @@ export class SimTurn {
     this.#worker = worker;
     this.#request = request;
     this.#voice = voice;
-    this.#startMs = worker.world.nowMs();
+    this.#startMs = worker.world.timeline.steadyMs();
   }
 
   cancel(): void {
@@ -81,7 +81,7 @@ export class SimTurn {
     );
     if (process.groupEnd.aborted) return;
     this.#saveText();
-    const durationMs = world.nowMs() - this.#startMs;
+    const durationMs = world.timeline.steadyMs() - this.#startMs;
     this.#say({
       type: "end",
       end: { stopReason: null, error: null, exited: false, durationMs, usage: this.#usage, ...end },

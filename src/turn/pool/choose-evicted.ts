@@ -24,9 +24,9 @@ type Totals = HeldWeight & { readonly conversations: number };
 export function chooseEvicted<T extends HeldFacts>(
   held: readonly T[],
   limits: PoolLimits,
-  nowMs: number,
+  atMs: number,
 ): readonly T[] {
-  const gone = new Set(held.filter((one) => isIdle(one, limits, nowMs)));
+  const gone = new Set(held.filter((one) => isIdle(one, limits, atMs)));
   for (const [limit, countsFor] of COUNTED) {
     let total = 0;
     for (const one of held) if (!gone.has(one)) total += countsFor(one.weight);
@@ -46,8 +46,8 @@ const COUNTED: readonly (readonly [keyof Totals, (weight: HeldWeight) => number]
   ["processes", ({ processes }) => processes],
 ];
 
-function isIdle({ inUse, usedAtMs }: HeldFacts, { idleMs }: PoolLimits, nowMs: number): boolean {
-  return !inUse && nowMs - usedAtMs >= idleMs;
+function isIdle({ inUse, usedAtMs }: HeldFacts, { idleMs }: PoolLimits, atMs: number): boolean {
+  return !inUse && atMs - usedAtMs >= idleMs;
 }
 
 export function isWithin(totals: Totals, limits: PoolLimits): boolean {

@@ -42,7 +42,7 @@ const ADDRESS_CHARS_MAX = 1_024;
 
 /** Time that does not keep a process alive which has nothing else to do. */
 const ownClock: Clock = {
-  nowMs: () => systemClock.nowMs(),
+  ...systemClock,
   sleep: (ms, signal) => idleClock.sleep(ms, signal),
 };
 

@@ -56,7 +56,7 @@ export class Pool implements AsyncDisposable {
   used(item: PoolItem, weight: HeldWeight): void {
     this.dropped(item);
     item.weight = weight;
-    item.usedAtMs = this.#clock.nowMs();
+    item.usedAtMs = this.#clock.steadyMs();
     this.#items.add(item);
     this.#count(item, 1);
     if (!item.inUse) this.#evict();
@@ -93,11 +93,11 @@ export class Pool implements AsyncDisposable {
 
   #evict(): void {
     const { idleMs } = this.#limits;
-    const nowMs = this.#clock.nowMs();
+    const atMs = this.#clock.steadyMs();
     const next = this.#leastUsed();
-    const isDue = next !== null && nowMs - next.usedAtMs >= idleMs;
+    const isDue = next !== null && atMs - next.usedAtMs >= idleMs;
     if (isDue || !isWithin(this.#total, this.#limits))
-      for (const item of chooseEvicted([...this.#items], this.#limits, nowMs)) item.evict();
+      for (const item of chooseEvicted([...this.#items], this.#limits, atMs)) item.evict();
     this.#watch();
   }
 
@@ -112,7 +112,7 @@ export class Pool implements AsyncDisposable {
     const { idleMs } = this.#limits;
     if (this.#isWatching || next === null || idleMs === Number.POSITIVE_INFINITY) return;
     this.#isWatching = true;
-    const forMs = Math.max(0, next.usedAtMs + idleMs - this.#clock.nowMs());
+    const forMs = Math.max(0, next.usedAtMs + idleMs - this.#clock.steadyMs());
     void this.#wake(Math.min(forMs, SLEEP_MS_MAX));
   }
 

@@ -13,7 +13,7 @@ const overloaded = failure(529);
 const limited = failure(429, { responseHeaders: { "retry-after": "3600" } });
 /** It does not wait between two tries. */
 const clock: AgentOptions["clock"] = {
-  nowMs: () => Date.now(),
+  ...systemClock,
   sleep: (ms, signal) => (ms < 9_000 ? Promise.resolve() : systemClock.sleep(ms, signal)),
 };
 

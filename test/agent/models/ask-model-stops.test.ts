@@ -42,11 +42,14 @@ test("a cancelled call keeps what came, also of a model that does not listen", a
   expect(before.ending?.class).toBe("cancelled");
 });
 
-/** A clock that stands still until it is set forward. */
+/** A clock that stands still until it is set forward; its date goes back by as much, which no duration may notice. */
 class SteppedClock implements Clock {
   #now = 0;
   #wake: (() => void)[] = [];
   nowMs(): number {
+    return -this.#now;
+  }
+  steadyMs(): number {
     return this.#now;
   }
   sleep(_: number, signal: AbortSignal): Promise<void> {

@@ -11,26 +11,30 @@ import { agentRig, counter, said } from "../rig.ts";
 
 const isCode = (code: "invalid_request" | "fenced") => (error: unknown) => isLogError(error, code);
 
-/** Time that passes when it is told to. */
+/** Time that passes when it is told to; its date goes back by as much, which no duration may notice. */
 class ToldClock implements Clock {
-  #nowMs = 0;
+  #steadyMs = 0;
   #sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
 
   nowMs(): number {
-    return this.#nowMs;
+    return -this.#steadyMs;
+  }
+
+  steadyMs(): number {
+    return this.#steadyMs;
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((wake) => {
-      this.#sleepers.push({ atMs: this.#nowMs + ms, wake });
+      this.#sleepers.push({ atMs: this.#steadyMs + ms, wake });
       signal.addEventListener("abort", () => wake(), { once: true });
     });
   }
 
   async pass(ms: number): Promise<void> {
-    this.#nowMs += ms;
-    const due = this.#sleepers.filter(({ atMs }) => atMs <= this.#nowMs);
-    this.#sleepers = this.#sleepers.filter(({ atMs }) => atMs > this.#nowMs);
+    this.#steadyMs += ms;
+    const due = this.#sleepers.filter(({ atMs }) => atMs <= this.#steadyMs);
+    this.#sleepers = this.#sleepers.filter(({ atMs }) => atMs > this.#steadyMs);
     for (const { wake } of due) wake();
     await new Promise((resolve) => setImmediate(resolve));
   }

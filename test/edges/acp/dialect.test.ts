@@ -55,6 +55,7 @@ afterEach(async () => {
 // Time passes only while somebody waits, and brings what the agent has still to say.
 const clock: Clock = {
   nowMs: () => NOW_MS,
+  steadyMs: () => 0,
   sleep: async () => {
     const { connection } = await started().start();
     await connection.request("_rest", "{}");

@@ -42,7 +42,7 @@ function stillClock(): Clock {
     if (signal.aborted) return;
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   };
-  return { nowMs: () => Date.UTC(2026, 0, 1), sleep };
+  return { nowMs: () => Date.UTC(2026, 0, 1), steadyMs: () => 0, sleep };
 }
 
 const title = (served: Served, token: string, text: string): Promise<Response> =>

@@ -11,7 +11,7 @@ import { serve } from "./served.ts";
 
 // Nothing is gathered in the log by the clock.
 const clock = {
-  nowMs: () => systemClock.nowMs(),
+  ...systemClock,
   sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
     ms < 1_000
       ? new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }))

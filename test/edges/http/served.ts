@@ -112,12 +112,20 @@ function checkType(name: string, response: Response): void {
     throw new Error(`${name} answers ${type}, which is not documented`);
 }
 
-/** Time that goes on when it is told to. */
-export function handClock(startMs: number = Date.UTC(2026, 0, 1)): Clock & { advance(ms: number): void } {
-  let nowMs = startMs;
+/** Time that passes by `advance`; `setDate` moves the date alone, as an administrator or a time server does. */
+export interface HandClock extends Clock {
+  advance(ms: number): void;
+  setDate(byMs: number): void;
+}
+
+export function handClock(startMs: number = Date.UTC(2026, 0, 1)): HandClock {
+  let steadyMs = 1_000;
+  let dateMs = startMs - steadyMs;
   return {
-    nowMs: () => nowMs,
-    advance: (ms) => void (nowMs += ms),
+    nowMs: () => dateMs + steadyMs,
+    steadyMs: () => steadyMs,
+    advance: (ms) => void (steadyMs += ms),
+    setDate: (byMs) => void (dateMs += byMs),
     sleep: async () => undefined,
   };
 }

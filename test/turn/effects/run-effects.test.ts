@@ -12,6 +12,7 @@ import { dyingClock } from "../../support/dying-clock.ts";
 /** Every time is over as soon as everything else has had its turn. */
 const instant: Clock = {
   nowMs: () => 0,
+  steadyMs: () => 0,
   sleep: () => nextRound(),
 };
 

@@ -1,25 +1,29 @@
 import type { Clock } from "#conversation/clock";
 
-/** Time that moves when it is told to. */
+/** Time that moves when it is told to; its date goes back with every step, which no duration may notice. */
 export class PoolClock implements Clock {
-  #nowMs: number = 1_000_000;
+  #steadyMs: number = 1_000_000;
   readonly #sleepers = new Set<{ readonly untilMs: number; readonly wake: () => void }>();
 
   nowMs(): number {
-    return this.#nowMs;
+    return 2_000_000 - this.#steadyMs;
+  }
+
+  steadyMs(): number {
+    return this.#steadyMs;
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const sleeper = { untilMs: this.#nowMs + ms, wake: resolve };
+    const sleeper = { untilMs: this.#steadyMs + ms, wake: resolve };
     this.#sleepers.add(sleeper);
     signal.addEventListener("abort", () => resolve(), { once: true });
     return promise.finally(() => this.#sleepers.delete(sleeper));
   }
 
   async advance(ms: number): Promise<void> {
-    this.#nowMs += ms;
-    for (const { untilMs, wake } of this.#sleepers) if (untilMs <= this.#nowMs) wake();
+    this.#steadyMs += ms;
+    for (const { untilMs, wake } of this.#sleepers) if (untilMs <= this.#steadyMs) wake();
     await settled();
   }
 }

@@ -62,8 +62,11 @@ export class AcpSessions {
   mayReload(id: string, { usedAt }: SessionSettings): boolean {
     const { reloadAfterMs } = this.#dialect;
     if (reloadAfterMs === 0) return true;
-    const lastMs = Math.max(this.#begun.get(id) ?? 0, usedAt === null ? 0 : Date.parse(usedAt));
-    return this.#clock.nowMs() - lastMs >= reloadAfterMs;
+    const begunMs = this.#begun.get(id);
+    const isFresh = begunMs !== undefined && this.#clock.steadyMs() - begunMs < reloadAfterMs;
+    // By the log's time, which another process may have written.
+    const isUsed = usedAt !== null && this.#clock.nowMs() - Date.parse(usedAt) < reloadAfterMs;
+    return !isFresh && !isUsed;
   }
 
   /** The history comes as updates, some of them after the answer. */
@@ -145,7 +148,7 @@ export class AcpSessions {
 
   /** Agents forget modes and options with every new session, so they are told again. */
   async #applySettings(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
-    this.#begun.set(session.id, this.#clock.nowMs());
+    this.#begun.set(session.id, this.#clock.steadyMs());
     session.opened = answer.message;
     session.options.begin(fieldsOf(resultOf(answer)));
     const chosen = choicesFor(settings.config, this.#agent);

@@ -26,8 +26,8 @@ export class ReplayedHistory {
 
   /** Resolves when nothing more has come for a while. */
   async quiet(clock: Clock): Promise<void> {
-    const untilMs = clock.nowMs() + LATE_REPLAY_MS_MAX;
-    for (let heard = -1; heard !== this.#heard && clock.nowMs() < untilMs;) {
+    const untilMs = clock.steadyMs() + LATE_REPLAY_MS_MAX;
+    for (let heard = -1; heard !== this.#heard && clock.steadyMs() < untilMs;) {
       heard = this.#heard;
       await clock.sleep(LATE_REPLAY_MS, NEVER);
     }

@@ -10,7 +10,7 @@ const send = (message: FromHost): void => void process.send?.(message);
 
 let nowMs = Date.now();
 // The time is the agent's world's, so that an hour can pass while nobody waits; the short waits are real.
-const clock: Clock = { nowMs: () => nowMs, sleep: (ms, signal) => systemClock.sleep(ms, signal) };
+const clock: Clock = { ...systemClock, nowMs: () => nowMs };
 const idsAndTime = { now: () => new Date(nowMs).toISOString(), newId: () => systemIdsAndTime.newId() };
 
 const holdfast = await openHoldfast({ store, idsAndTime });

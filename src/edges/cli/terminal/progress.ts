@@ -10,13 +10,13 @@ export interface Progress {
 }
 
 /** Tells on stderr how far long work has come. */
-export function progressOn(sink: Sink, phase: string, nowMs: () => number = Date.now): Progress {
-  const started = nowMs();
+export function progressOn(sink: Sink, phase: string): Progress {
+  const started = performance.now();
   let shownAt = sink.isTerminal ? started + START_MS - REDRAW_MS : started;
   let drawn = false;
   return {
     step(done, total) {
-      const now = nowMs();
+      const now = performance.now();
       if (now - shownAt < (sink.isTerminal ? REDRAW_MS : QUIET_MS)) return;
       shownAt = now;
       const count = total === undefined ? String(done) : `${done}/${total}`;

@@ -1,3 +1,4 @@
+import type { Clock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError } from "#log/errors";
@@ -7,6 +8,7 @@ import type { Json } from "#log/json/json-text";
 import { hashOf, SERVER_SPACE } from "./grant.ts";
 
 const TYPE = "http_answer";
+const DAY_MS = 86_400_000;
 
 /** A write under a key, by whoever sends it. */
 export interface KeyedWrite {
@@ -30,12 +32,12 @@ export interface KeptAnswer {
  */
 export class KeptAnswers {
   readonly #holdfast: Holdfast;
-  readonly #nowMs: () => number;
+  readonly #clock: Pick<Clock, "nowMs">;
   readonly #underWay = new Map<string, Promise<KeptAnswer>>();
 
-  constructor(holdfast: Holdfast, nowMs: () => number) {
+  constructor(holdfast: Holdfast, clock: Pick<Clock, "nowMs">) {
     this.#holdfast = holdfast.inSpace(SERVER_SPACE);
-    this.#nowMs = nowMs;
+    this.#clock = clock;
   }
 
   /** Does it, unless it was done; at the same moment twice is once. */
@@ -74,11 +76,13 @@ export class KeptAnswers {
     }
   }
 
-  /** This one, and the one before it. */
+  /** This one, the one before it, and the one that begins within a day: it has begun where a clock is ahead of this one. */
   #months(): readonly string[] {
-    const now = new Date(this.#nowMs());
+    const nowMs = this.#clock.nowMs();
+    const now = new Date(nowMs);
     const before = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1));
-    return [now, before].map((time) => time.toISOString().slice(0, 7));
+    const times = [now, before, new Date(nowMs + DAY_MS)];
+    return [...new Set(times.map((time) => time.toISOString().slice(0, 7)))];
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "#conversation/clock";
 import { type Grant, hashOf, newSecret } from "./grant.ts";
 
 const CODE_MS = 300_000;
@@ -12,6 +13,9 @@ interface KeptGrant {
   /** Of a code: the page it opens. */
   readonly to?: string;
 }
+
+/** The same in the process that made it: its end by a clock that is never set. */
+type LiveGrant = Omit<KeptGrant, "untilMs"> & { readonly endMs: number };
 
 /** What browsers are let in by, without any secret: for a server that takes the place of one that died. */
 export interface KeptAccess {
@@ -28,53 +32,65 @@ export interface AccessKeeper {
 
 /** One-time codes that a browser is opened with, and the cookies they were exchanged for; gone with the process unless kept. */
 export class LaunchCodes {
-  readonly #nowMs: () => number;
+  readonly #clock: Pick<Clock, "nowMs" | "steadyMs">;
   readonly #keeper: AccessKeeper | null;
-  readonly #codes: Map<string, KeptGrant>;
-  readonly #sessions: Map<string, KeptGrant>;
+  readonly #codes: Map<string, LiveGrant>;
+  readonly #sessions: Map<string, LiveGrant>;
 
-  constructor(nowMs: () => number, keeper: AccessKeeper | null = null) {
-    this.#nowMs = nowMs;
+  constructor(clock: Pick<Clock, "nowMs" | "steadyMs">, keeper: AccessKeeper | null = null) {
+    this.#clock = clock;
     this.#keeper = keeper;
     const { codes = [], sessions = [] } = keeper?.known ?? {};
-    this.#codes = new Map(codes.map((one) => [one.hash, one]));
-    this.#sessions = new Map(sessions.map((one) => [one.hash, one]));
+    this.#codes = new Map(codes.map((one) => [one.hash, this.#live(one, CODE_MS)]));
+    this.#sessions = new Map(sessions.map((one) => [one.hash, this.#live(one, SESSION_MS)]));
   }
 
   /** A code for one use within minutes; `to` is where it leads, unless to where all do. */
   issue(grant: Grant, to?: string): string {
     const code = newSecret("hfc");
-    const untilMs = this.#nowMs() + CODE_MS;
-    this.#add(this.#codes, { hash: hashOf(code), grant, untilMs, ...(to === undefined ? {} : { to }) });
+    const endMs = this.#clock.steadyMs() + CODE_MS;
+    this.#add(this.#codes, { hash: hashOf(code), grant, endMs, ...(to === undefined ? {} : { to }) });
     return code;
   }
 
   /** What a browser's cookie is to hold; null: the code was used, is too old or never was one. */
   exchange(code: string): { readonly session: string; readonly to: string | null } | null {
     const hash = hashOf(code);
-    const found = this.#live(this.#codes, hash);
+    const found = this.#find(this.#codes, hash);
     this.#codes.delete(hash);
     if (found === null) return null;
     const session = newSecret("hf");
-    const untilMs = this.#nowMs() + SESSION_MS;
-    this.#add(this.#sessions, { hash: hashOf(session), grant: found.grant, untilMs });
+    const endMs = this.#clock.steadyMs() + SESSION_MS;
+    this.#add(this.#sessions, { hash: hashOf(session), grant: found.grant, endMs });
     return { session, to: found.to ?? null };
   }
 
   find(session: string): Grant | null {
-    return this.#live(this.#sessions, hashOf(session))?.grant ?? null;
+    return this.#find(this.#sessions, hashOf(session))?.grant ?? null;
   }
 
-  #live(kept: ReadonlyMap<string, KeptGrant>, hash: string): KeptGrant | null {
-    const found = kept.get(hash);
-    return found !== undefined && found.untilMs > this.#nowMs() ? found : null;
+  #find(grants: ReadonlyMap<string, LiveGrant>, hash: string): LiveGrant | null {
+    const found = grants.get(hash);
+    return found !== undefined && found.endMs > this.#clock.steadyMs() ? found : null;
   }
 
   /** The oldest goes where there are too many. */
-  #add(kept: Map<string, KeptGrant>, one: KeptGrant): void {
-    kept.set(one.hash, one);
-    const [oldest] = kept.keys();
-    if (kept.size > SESSIONS_MAX && oldest !== undefined) kept.delete(oldest);
-    this.#keeper?.keep({ codes: [...this.#codes.values()], sessions: [...this.#sessions.values()] });
+  #add(grants: Map<string, LiveGrant>, one: LiveGrant): void {
+    grants.set(one.hash, one);
+    const [oldest] = grants.keys();
+    if (grants.size > SESSIONS_MAX && oldest !== undefined) grants.delete(oldest);
+    const kept = (all: ReadonlyMap<string, LiveGrant>): readonly KeptGrant[] =>
+      Array.from(all.values(), ({ endMs, ...grant }) => ({ ...grant, untilMs: this.#dateOf(endMs) }));
+    this.#keeper?.keep({ codes: kept(this.#codes), sessions: kept(this.#sessions) });
+  }
+
+  /** A date is all that two processes share of time; one that was set since lengthens nothing beyond a new grant. */
+  #live({ untilMs, ...grant }: KeptGrant, longestMs: number): LiveGrant {
+    const leftMs = Math.min(untilMs - this.#clock.nowMs(), longestMs);
+    return { ...grant, endMs: this.#clock.steadyMs() + leftMs };
+  }
+
+  #dateOf(endMs: number): number {
+    return this.#clock.nowMs() + endMs - this.#clock.steadyMs();
   }
 }

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
@@ -32,16 +33,16 @@ interface Known extends StoredToken {
  */
 export class StoredTokens {
   readonly #holdfast: Holdfast;
-  readonly #nowMs: () => number;
+  readonly #clock: Pick<Clock, "steadyMs">;
   readonly #byName = new Map<string, Known>();
   readonly #byHash = new Map<string, Known>();
   #seen = 0;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | null = null;
 
-  constructor(holdfast: Holdfast, nowMs: () => number = Date.now) {
+  constructor(holdfast: Holdfast, clock: Pick<Clock, "steadyMs"> = systemClock) {
     this.#holdfast = holdfast.inSpace(SERVER_SPACE);
-    this.#nowMs = nowMs;
+    this.#clock = clock;
   }
 
   /** Makes a token. Its text is given here and kept nowhere. */
@@ -104,7 +105,7 @@ export class StoredTokens {
   /** Reads what is new, unless that was done a moment ago. */
   async #look(withinMs: number): Promise<void> {
     if (this.#looking !== null) await this.#looking;
-    if (this.#nowMs() - this.#lookedAtMs < withinMs) return;
+    if (this.#clock.steadyMs() - this.#lookedAtMs < withinMs) return;
     this.#looking ??= this.#read().finally(() => void (this.#looking = null));
     await this.#looking;
   }
@@ -118,7 +119,7 @@ export class StoredTokens {
     } catch (error) {
       if (!isLogError(error, "conversation_not_found")) throw error;
     }
-    this.#lookedAtMs = this.#nowMs();
+    this.#lookedAtMs = this.#clock.steadyMs();
   }
 
   #add(entry: Entry): void {

@@ -1,3 +1,4 @@
+import type { Clock } from "#conversation/clock";
 import { Refusal } from "./failures.ts";
 
 interface Bucket {
@@ -16,22 +17,22 @@ const BUCKETS_MAX = 10_000;
 /** So many requests for each token: one that asks too often does not slow the others down. */
 export class RateLimit {
   readonly #limits: RateLimits;
-  readonly #nowMs: () => number;
+  readonly #clock: Pick<Clock, "steadyMs">;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(limits: RateLimits, nowMs: () => number) {
+  constructor(limits: RateLimits, clock: Pick<Clock, "steadyMs">) {
     this.#limits = limits;
-    this.#nowMs = nowMs;
+    this.#clock = clock;
   }
 
   check(name: string): void {
     const { perSecond, burst } = this.#limits;
-    const nowMs = this.#nowMs();
-    const bucket = this.#buckets.get(name) ?? { left: burst, atMs: nowMs };
-    const left = Math.min(burst, bucket.left + ((nowMs - bucket.atMs) / 1_000) * perSecond);
+    const atMs = this.#clock.steadyMs();
+    const bucket = this.#buckets.get(name) ?? { left: burst, atMs };
+    const left = Math.min(burst, bucket.left + ((atMs - bucket.atMs) / 1_000) * perSecond);
     const isAllowed = left >= 1;
     this.#buckets.delete(name);
-    this.#buckets.set(name, { left: isAllowed ? left - 1 : left, atMs: nowMs });
+    this.#buckets.set(name, { left: isAllowed ? left - 1 : left, atMs });
     // The one that was asked with longest ago is full again by now, or nobody has it any more.
     const [oldest] = this.#buckets.keys();
     if (this.#buckets.size > BUCKETS_MAX && oldest !== undefined) this.#buckets.delete(oldest);

@@ -1,0 +1,94 @@
+/** The rule of the house about time: a duration is never the difference of two dates. */
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..");
+const DATE = /\bDate\.now\b|\bnew Date\(\)|\bnowMs\(\)/;
+
+// Who reads the date, and for what. How long something takes is measured by `clock.steadyMs()` or `performance.now()`.
+const DATE_READERS: { readonly [why: string]: readonly string[] } = {
+  "the clocks themselves": [
+    "src/conversation/clock.ts",
+    "src/testing/real-timeline.ts",
+    "src/testing/timeline.ts",
+    "src/testing/world.ts",
+  ],
+  "times and ids of entries": ["src/store/prepare.ts"],
+  "leases, which processes share through the store": [
+    "src/agent/compaction/recorded-summary.ts",
+    "src/edges/acp/loop/loop-agent.ts",
+    "src/edges/cli/manage/prune-command.ts",
+    "src/edges/http/events/left-turns.ts",
+    "src/edges/http/handlers/turn-handlers.ts",
+    "src/edges/http/replays/replay-texts.ts",
+    "src/stores/in-memory/index.ts",
+    "src/stores/indexed/indexed-writes.ts",
+    "src/stores/jsonl/index.ts",
+    "src/stores/postgres/index.ts",
+    "src/stores/postgres/write/pg-append.ts",
+    "src/stores/postgres/write/pg-ownership.ts",
+    "src/stores/sqlite/index.ts",
+    "src/stores/sqlite/verbs.ts",
+  ],
+  "how far the database's clock is from this machine's": ["src/stores/postgres/check/pg-health.ts"],
+  "the age of files": ["src/stores/jsonl/jsonl-logs.ts"],
+  "when an agent or a model is free again, as it said": [
+    "src/agent/loop/ask-step.ts",
+    "src/agent/models/ask-model.ts",
+    "src/edges/acp/agent/meaning/hidden-failure.ts",
+    "src/edges/cli/chat/headless.ts",
+    "src/edges/cli/chat/turn/ending-text.ts",
+    "src/edges/http/handlers/conversation-handlers.ts",
+    "src/sending/sender.ts",
+  ],
+  "how long ago the log was written to": [
+    "src/agent/memory/conversation-memory.ts",
+    "src/agent/memory/memory.ts",
+    "src/edges/acp/agent/acp-sessions.ts",
+    "src/edges/acp/host/sessions/list-sessions.ts",
+    "src/edges/cli/chat/chat.ts",
+    "src/edges/cli/commands/ls.ts",
+    "src/edges/cli/resume/agent-sessions.ts",
+    "src/edges/cli/runs/runs-command.ts",
+    "src/edges/cli/view/list-view.ts",
+  ],
+  "a date that a model, an agent, a file, a log line or a figure is given": [
+    "src/agent/prompt/build-prompt.ts",
+    "src/edges/acp/agent/acp-upstream.ts",
+    "src/edges/cli/commands/export.ts",
+    "src/edges/cli/serve/server-log-lines.ts",
+    "src/edges/http/access/audit-log.ts",
+    "src/edges/http/access/request-audit.ts",
+    "src/edges/http/transfers/transfer-handlers.ts",
+    "src/telemetry/open-telemetry.ts",
+    "src/telemetry/process-figures.ts",
+    "src/transfer/export-bundle.ts",
+  ],
+  "the month that something is of": ["src/edges/http/access/kept-answers.ts"],
+  "what one server process hands to the next": ["src/edges/http/access/launch-codes.ts"],
+  "the date in a simulated world": [
+    "src/edges/cli/chat/sim-session.ts",
+    "src/edges/cli/demos/demo-host.ts",
+    "src/edges/cli/demos/demo.ts",
+    "src/edges/cli/demos/pipe.ts",
+    "src/testing/agent/sim-record.ts",
+    "src/testing/agent/simulated-turn.ts",
+    "src/testing/agent/simulated-upstream.ts",
+  ],
+};
+
+test("a date, which may be set forward or back, is read only for what is recorded, shown or compared with a recorded time", () => {
+  for (const planted of [
+    "untilMs = Date.now() + 5",
+    "clock.nowMs() - startMs",
+    "this.#nowMs()",
+    "+new Date()",
+  ])
+    expect(planted).toMatch(DATE);
+  expect("clock.steadyMs() + performance.now() + new Date(time)").not.toMatch(DATE);
+  const readers = globSync("src/**/*.ts", { cwd: root })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => DATE.test(readFileSync(join(root, file), "utf8")));
+  expect(readers.toSorted()).toEqual(Object.values(DATE_READERS).flat().toSorted());
+});
