@@ -40,6 +40,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "acp",
     "append",
     "archive",
+    "audit",
     "backup",
     "chain",
     "chat",

@@ -1,5 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import { findConversation } from "#edges/cli/address";
+import { audited } from "#edges/http/access/audit-log";
 import { answer, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { counted } from "#edges/cli/terminal/count";
@@ -35,7 +36,8 @@ inherited. The bytes are really gone: export first what you may want back.`,
       await remark(call, would);
       return STATUS.caller;
     }
-    await conversation.erase();
+    const act = { space: call.space, operation: "erase", conversation: id };
+    await audited(holdfast, act, () => conversation.erase());
     return answer(call, { conversation: id, erased: true }, () => `Erased ${safeLine(id)}`);
   },
 };

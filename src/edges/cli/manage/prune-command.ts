@@ -2,6 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { readSummary } from "#conversation/list-conversations";
 import { isLogError, LogError } from "#log/errors";
 import type { Listed } from "#store/requests";
+import { audited } from "#edges/http/access/audit-log";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { counted } from "#edges/cli/terminal/count";
@@ -77,7 +78,8 @@ async function mayGo(holdfast: Holdfast, { conversation, damage }: Listed, befor
 }
 
 async function erase(holdfast: Holdfast, { conversation }: Listed): Promise<boolean> {
-  await holdfast.unopened(conversation).erase();
+  const act = { space: holdfast.spaceId, operation: "prune", conversation };
+  await audited(holdfast, act, () => holdfast.unopened(conversation).erase());
   return true;
 }
 

@@ -66,6 +66,7 @@ async function start(
         place: servedPlace(call.store),
         names: knownNames({ port, hosts, ...(publicUrl === undefined ? {} : { publicUrl }) }),
         cookie: { name: `holdfast_${port}`, secure: publicUrl?.startsWith("https:") ?? false },
+        trustedProxies: flags.list("trusted-proxy"),
         cwd: cwd === undefined ? null : resolve(cwd),
         limits: limitsOf(flags.count("rate")),
         findGrant: grantOf(run.secret, grant),

@@ -4,7 +4,7 @@ export const serveCommand: Command = {
   name: "serve",
   summary: "Serves conversations over HTTP, to programs and browsers with a token",
   usage: [
-    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--rate N] [--log-format text|json] [--log-level LEVEL] [--read-only] [-- COMMAND [ARGUMENT...]]",
+    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--trusted-proxy ADDRESS]... [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--rate N] [--log-format text|json] [--log-level LEVEL] [--read-only] [-- COMMAND [ARGUMENT...]]",
   ],
   about: `Listens on this machine alone, on a free port, and prints a link that opens a browser once. A
 program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
@@ -32,6 +32,7 @@ Turns are run by the models and agents that are named; without one the server on
                      be read on the way unless a proxy in front speaks TLS
   --allow-host NAME  a name, with its port, that it may be asked for by, such as box.local:8080
   --public-url URL   how it is reached through a proxy, such as https://agents.example
+  --trusted-proxy ADDRESS  a proxy, or a network such as 10.0.0.0/8, whose X-Forwarded-For says who asks
   --cwd DIR          the folder that conversations made here are about; clients never name one
   --otel             makes OpenTelemetry spans of turns, attempts and tools, for the SDK that was loaded before
                      (NODE_OPTIONS='--import ./otel.mjs'); needs the package @opentelemetry/api
@@ -53,6 +54,7 @@ Turns are run by the models and agents that are named; without one the server on
     port: { type: "string" },
     "allow-host": { type: "string", multiple: true },
     "public-url": { type: "string" },
+    "trusted-proxy": { type: "string", multiple: true },
     cwd: { type: "string" },
     model: { type: "string", multiple: true },
     agent: { type: "string", multiple: true },

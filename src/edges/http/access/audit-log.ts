@@ -136,7 +136,12 @@ export async function audited<T>(
 ): Promise<T> {
   const log = new AuditLog(holdfast);
   const line = (outcome: string): AuditAct => ({ ...act, token: LOCAL, outcome });
-  await log.store([line("intent")]);
+  try {
+    await log.store([line("intent")]);
+  } catch (error) {
+    // An erase may be what makes room again, or removes the log that is damaged.
+    if (!isLogError(error, "disk_full") && !isLogError(error, "damaged")) throw error;
+  }
   try {
     const result = await run();
     log.add(line("done"));

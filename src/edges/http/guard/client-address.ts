@@ -74,11 +74,17 @@ function plain(text: string): string | null {
 function numberOf(address: string): bigint {
   const [bare = ""] = address.split("%");
   if (isIP(bare) === 4) return IPV4_START + bytesOf(bare);
-  const hex = bare.replace(/\d+\.\d+\.\d+\.\d+$/, (ipv4) => bytesOf(ipv4).toString(16).padStart(8, "0"));
-  const groups = hex.replace(/([0-9a-f]{4})([0-9a-f]{4})$/i, "$1:$2").split("::");
-  const [start = [], end = []] = groups.map((part) => (part === "" ? [] : part.split(":")));
+  const parts = bare.split("::").map((part) => (part === "" ? [] : part.split(":").flatMap(groupsOf)));
+  const [start = [], end = []] = parts;
   const zeros = Array<string>(BITS / 16 - start.length - end.length).fill("0");
   return BigInt(`0x${[...start, ...zeros, ...end].map((group) => group.padStart(4, "0")).join("")}`);
+}
+
+/** The last part of an address may be written as one of IPv4: that is two groups. */
+function groupsOf(part: string): readonly string[] {
+  if (!part.includes(".")) return [part];
+  const hex = bytesOf(part).toString(16).padStart(8, "0");
+  return [hex.slice(0, 4), hex.slice(4)];
 }
 
 function bytesOf(ipv4: string): bigint {
