@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile, readlink } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { promisify } from "node:util";
 
@@ -25,18 +25,42 @@ export async function startOf(pid: number): Promise<string | null> {
   }
 }
 
+/** What Linux says of its processes; a test puts one of its own in between. */
+export interface ProcessTable {
+  pids(): Promise<readonly number[]>;
+  /** Null where there is no such process, or it may not be read. */
+  read(pid: number, file: "stat" | "environ"): Promise<string | null>;
+}
+
+export const PROCESSES: ProcessTable = {
+  pids: async () => (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number),
+  read: (pid, file) => readFile(`/proc/${pid}/${file}`, "latin1").catch(() => null),
+};
+
 export interface ProcessStat {
   readonly state: string;
   readonly group: number;
   readonly start: string;
+  readonly isKernelThread: boolean;
+  /** It was started with an empty environment. While a process execs its environment has no place, and this is false. */
+  readonly isBare: boolean;
 }
 
+const KERNEL_THREAD = 0x20_00_00; // PF_KTHREAD
+
 /** The name of a program may hold anything, brackets too, so the fields are counted from behind it. */
-export async function statOf(pid: number): Promise<ProcessStat | null> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => null);
+export async function statOf(pid: number, processes: ProcessTable = PROCESSES): Promise<ProcessStat | null> {
+  const text = await processes.read(pid, "stat");
   if (text === null) return null;
   const [state = "", , group = "", ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return { state, group: Number(group), start: rest[16] ?? "" };
+  const [flags, start = "", environmentStart = "0", environmentEnd] = [3, 16, 44, 45].map((at) => rest[at]);
+  return {
+    state,
+    group: Number(group),
+    start,
+    isKernelThread: (Number(flags) & KERNEL_THREAD) !== 0,
+    isBare: environmentStart !== "0" && environmentStart === environmentEnd,
+  };
 }
 
 /** Names this process for people, and so that another can tell whether it still runs. */

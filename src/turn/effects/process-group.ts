@@ -1,6 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
-import { machineName, startOf, statOf } from "#turn/running-process";
+import { machineName, PROCESSES, type ProcessTable, startOf, statOf } from "#turn/running-process";
 import { readJson } from "#log/json/read-json";
 
 /** The variable by which a process that an agent started can be told from any other, wherever it went. */
@@ -57,25 +56,30 @@ export function readIdentity(text: string): ProcessIdentity | null {
  * its group. A number that belongs to another process by now is left alone, and so is one of another machine: nothing
  * there can be ended from here. Throws when something would not end.
  */
-export async function endGroup(identity: ProcessIdentity): Promise<void> {
+export async function endGroup(
+  identity: ProcessIdentity,
+  processes: ProcessTable = PROCESSES,
+): Promise<void> {
   if (identity.machine !== (await machineName())) return;
+  let left = { found: [], unclear: false } as Looked;
   for (const [signal, ms] of [
     ["SIGTERM", TERM_MS],
     ["SIGKILL", KILL_MS],
   ] as const) {
-    await signalAll(identity, signal);
+    if (await ownsGroup(identity)) send(-identity.pid, signal);
+    const sent = new Set<number>();
     const untilMs = performance.now() + ms;
     do {
-      if (!(await isAlive(identity))) return;
+      left = await look(identity, processes);
+      if (left.found.length === 0 && !left.unclear) return;
+      for (const pid of left.found) {
+        if (!sent.has(pid)) send(pid, signal);
+        sent.add(pid);
+      }
       await pause(LOOK_MS);
     } while (performance.now() < untilMs);
   }
-  throw new Error(`The process ${identity.pid} and what it started do not end`);
-}
-
-async function signalAll(identity: ProcessIdentity, signal: NodeJS.Signals): Promise<void> {
-  if (await ownsGroup(identity)) send(-identity.pid, signal);
-  for (const pid of await carriers(identity)) send(pid, signal);
+  if (left.found.length > 0) throw new Error(`The process ${identity.pid} and what it started do not end`);
 }
 
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -87,34 +91,49 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-async function isAlive(identity: ProcessIdentity): Promise<boolean> {
-  if (process.platform === "linux") return (await carriers(identity)).length > 0;
-  return (await ownsGroup(identity)) && send(-identity.pid, 0);
-}
-
 /** A group lives on without its first process, and nobody else is given that number while it does. */
 async function ownsGroup(identity: ProcessIdentity): Promise<boolean> {
   const start = await startOf(identity.pid);
   return start === null || start === identity.start;
 }
 
-/** Every living process of the group or with the token. */
-async function carriers(identity: ProcessIdentity): Promise<readonly number[]> {
-  if (process.platform !== "linux") return [];
-  const owns = await ownsGroup(identity);
-  const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const pid = Number(name);
-      const stat = await statOf(pid);
-      if (stat === null || stat.state === "Z" || pid === process.pid) return [];
-      return (owns && stat.group === identity.pid) || (await hasToken(pid, identity.token)) ? [pid] : [];
-    }),
-  );
-  return found.flat();
+interface Looked {
+  /** Every living process of the group or with the token; where only the group can be seen, its number below zero. */
+  readonly found: readonly number[];
+  /** One may be among them and cannot be told yet. */
+  readonly unclear: boolean;
 }
 
-async function hasToken(pid: number, token: string): Promise<boolean> {
-  const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-  return [TOKEN_NAME, TOOL_TOKEN_NAME].some((name) => environment.includes(`${name}=${token}`));
+/** Lists the processes until no new ones come: one that begins while the others are read is not missed. */
+async function look(identity: ProcessIdentity, processes: ProcessTable): Promise<Looked> {
+  const owns = await ownsGroup(identity);
+  if (process.platform !== "linux")
+    return { found: owns && send(-identity.pid, 0) ? [-identity.pid] : [], unclear: false };
+  const group = owns ? identity.pid : null;
+  const carriers = new Map<number, boolean | null>([[process.pid, false]]);
+  for (;;) {
+    const fresh = (await processes.pids()).filter((pid) => !carriers.has(pid));
+    if (fresh.length === 0) break;
+    const read = fresh.map(async (pid) => {
+      carriers.set(pid, await isCarrier(pid, { group, token: identity.token }, processes));
+    });
+    await Promise.all(read);
+  }
+  const found = [...carriers].flatMap(([pid, carries]) => (carries === true ? [pid] : []));
+  return { found, unclear: [...carriers.values()].includes(null) };
+}
+
+/** Null while a process execs: for that instant its environment reads as empty. */
+async function isCarrier(
+  pid: number,
+  { group, token }: { readonly group: number | null; readonly token: string },
+  processes: ProcessTable,
+): Promise<boolean | null> {
+  const stat = await statOf(pid, processes);
+  if (stat === null || stat.state === "Z" || stat.isKernelThread) return false;
+  if (stat.group === group) return true;
+  const environment = await processes.read(pid, "environ");
+  // What it is said to have is looked up after it was read: in between it may have become another program.
+  if (environment === "") return (await statOf(pid, processes))?.isBare === false ? null : false;
+  return [TOKEN_NAME, TOOL_TOKEN_NAME].some((name) => environment?.includes(`${name}=${token}`) === true);
 }
