@@ -7,6 +7,7 @@ export class CuttingProxy implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   #target: number | null;
   #cutNext: boolean = false;
+  #isStalled = false;
   cuts: number = 0;
 
   constructor(target: number) {
@@ -18,6 +19,7 @@ export class CuttingProxy implements AsyncDisposable {
   }
 
   #join(client: Socket, server: Socket): void {
+    if (this.#isStalled) for (const one of [client, server]) one.pause();
     let written = Buffer.alloc(0);
     client.on("data", (bytes: Buffer) => {
       if (this.#cutNext) written = Buffer.concat([written, bytes]);
@@ -55,6 +57,13 @@ export class CuttingProxy implements AsyncDisposable {
 
   cutNextReply(): void {
     this.#cutNext = true;
+  }
+
+  /** While it is on, nothing comes through, and nothing is cut: a network that is silent. */
+  stall(on: boolean): void {
+    this.#isStalled = on;
+    for (const socket of this.#sockets) if (on) socket.pause();
+    if (!on) for (const socket of this.#sockets) socket.resume();
   }
 
   /** Cuts whoever is connected; from then on it leads to that port, or, with null, nowhere. */
