@@ -20,7 +20,7 @@ import { checkPage, checkSender } from "./guard/check-sender.ts";
 import { type Peer, TrustedProxies } from "./guard/client-address.ts";
 import { failureOf, Refusal } from "./guard/failures.ts";
 import { type Identified, identify } from "./guard/identify.ts";
-import { RateLimit } from "./guard/rate-limit.ts";
+import { RateLimit, SiteRates } from "./guard/rate-limit.ts";
 import { withStrictHeaders } from "./guard/strict-headers.ts";
 import { type AnyHandler, type Asked, JsonText, type ServerParts } from "./handlers/asked.ts";
 import { HANDLERS } from "./handlers/handlers.ts";
@@ -41,6 +41,7 @@ export class HttpHandler {
   readonly #options: SettledHttpOptions;
   readonly #app: Hono<Routed>;
   readonly #rates: RateLimit;
+  readonly #siteRates: SiteRates;
   readonly #stored: StoredTokens;
   readonly #codes: LaunchCodes;
   readonly #proxies: TrustedProxies;
@@ -70,6 +71,7 @@ export class HttpHandler {
     this.#log = new RequestLog(log);
     const onError: OnError = (error, about) => this.#log.unexpected(error, about);
     this.#rates = new RateLimit(limits, clock);
+    this.#siteRates = new SiteRates(limits, clock);
     this.#stored = new StoredTokens(holdfast, clock);
     this.#codes = new LaunchCodes(clock, this.#options.keptAccess);
     this.#proxies = new TrustedProxies(trustedProxies);
@@ -143,13 +145,10 @@ export class HttpHandler {
     if (probed !== null) return probed;
     checkSender(request, names);
     const url = new URL(request.url);
-    // Whoever shows nothing that is known shares one measure with all others who do not.
-    const limit = (): void => this.#rates.check("");
-    if (url.pathname === "/launch" && request.method === "GET") {
-      limit();
-      return this.#launch(request, url);
-    }
-    const page = (await this.#pages?.find(request)) ?? null;
+    const limit = (): void => this.#siteRates.check(line.address, "without a token that is known here");
+    if (url.pathname === "/launch" && request.method === "GET") return this.#launch(request, url, limit);
+    const limitPages = (): void => this.#siteRates.check(line.address, "for pages");
+    const page = (await this.#pages?.find(request, limitPages)) ?? null;
     if (page !== null) return page;
     const places = { stored: this.#stored, codes: this.#codes, own: findGrant };
     const sources = { ...places, cookieName: cookie.name, limit };
@@ -160,10 +159,11 @@ export class HttpHandler {
     return this.#app.fetch(request, { ...who, line });
   }
 
-  /** Exchanges the code for a cookie, and leaves no trace of it in the address. */
-  #launch(request: Request, url: URL): Response {
+  /** Exchanges the code for a cookie, and leaves no trace of it in the address. Only wrong codes are limited. */
+  #launch(request: Request, url: URL, limit: () => void): Response {
     const launched = this.#codes.exchange(url.searchParams.get("code") ?? "");
     if (launched === null) {
+      limit();
       // Whoever opens a link twice is a person: the pages go on where they are known, and else say what to do.
       if (this.#pages !== null && wantsPage(request))
         return new Response(null, { status: 303, headers: { location: "/" } });

@@ -1,4 +1,5 @@
 import type { Clock } from "#conversation/clock";
+import { siteOf } from "./client-address.ts";
 import { Refusal } from "./failures.ts";
 
 interface Bucket {
@@ -25,7 +26,8 @@ export class RateLimit {
     this.#clock = clock;
   }
 
-  check(name: string): void {
+  /** `by` says in an error what is asked too often. */
+  check(name: string, by: string = "with this token"): void {
     const { perSecond, burst } = this.#limits;
     const atMs = this.#clock.steadyMs();
     const bucket = this.#buckets.get(name) ?? { left: burst, atMs };
@@ -38,14 +40,21 @@ export class RateLimit {
     if (this.#buckets.size > BUCKETS_MAX && oldest !== undefined) this.#buckets.delete(oldest);
     if (isAllowed) return;
     const seconds = Math.max(1, Math.ceil((1 - left) / perSecond));
-    throw new Refusal(
-      "too_many",
-      name === ""
-        ? `More than ${perSecond} requests a second without a token that is known here`
-        : `More than ${perSecond} requests a second with this token`,
-      {
-        headers: { "retry-after": String(seconds) },
-      },
-    );
+    throw new Refusal("too_many", `More than ${perSecond} requests a second ${by}`, {
+      headers: { "retry-after": String(seconds) },
+    });
+  }
+}
+
+/** So many requests for each address and purpose, where no token is known. Those without an address share one measure. */
+export class SiteRates {
+  readonly #rates: RateLimit;
+
+  constructor(limits: RateLimits, clock: Pick<Clock, "steadyMs">) {
+    this.#rates = new RateLimit(limits, clock);
+  }
+
+  check(address: string | null, purpose: string): void {
+    this.#rates.check(`${address === null ? "" : siteOf(address)} ${purpose}`, purpose);
   }
 }

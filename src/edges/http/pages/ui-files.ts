@@ -23,14 +23,17 @@ export class UiFiles {
     this.#folder = folder;
   }
 
-  /** The page or the part of it that a request is for; null: it is for something else. */
-  async find(request: Request): Promise<Response | null> {
+  /** The page or the part of it that a request is for; null: it is for something else. `limit` throws where too many are asked for. */
+  async find(request: Request, limit: () => void): Promise<Response | null> {
     if (request.method !== "GET") return null;
     const { pathname } = new URL(request.url);
     const [, name] = ASSET.exec(pathname) ?? [];
-    if (name !== undefined) return this.#file(join("assets", name), FOREVER);
+    if (name === undefined && !PAGE.test(pathname)) return null;
+    limit();
     // Every address of the UI is the same page, which finds out by itself what it is to show.
-    return PAGE.test(pathname) ? this.#file("index.html", "no-cache") : null;
+    return name === undefined
+      ? this.#file("index.html", "no-cache")
+      : this.#file(join("assets", name), FOREVER);
   }
 
   async #file(path: string, caching: string): Promise<Response | null> {
