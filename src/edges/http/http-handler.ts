@@ -1,10 +1,10 @@
-import { Hono } from "hono";
 import type { Holdfast } from "#conversation/holdfast";
 import { type Grant, mayDo } from "./access/grant.ts";
 import { type KeptAnswer, KeptAnswers } from "./access/kept-answers.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { auditOf, RequestAudit } from "./access/request-audit.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
+import { answerOf, FetchRequest, type HttpAnswer, type HttpRequest, responseOf } from "./exchange.ts";
 import { EventStreams } from "./events/event-stream.ts";
 import { KeptStamps } from "./figures/kept-stamps.ts";
 import { IssueCounts } from "./lists/issue-counts.ts";
@@ -21,25 +21,34 @@ import { type Peer, TrustedProxies } from "./guard/client-address.ts";
 import { failureOf, Refusal } from "./guard/failures.ts";
 import { type Identified, identify } from "./guard/identify.ts";
 import { RateLimit, SiteRates } from "./guard/rate-limit.ts";
-import { withStrictHeaders } from "./guard/strict-headers.ts";
+import { STRICT_HEADERS } from "./guard/strict-headers.ts";
 import { type AnyHandler, type Asked, JsonText, type ServerParts } from "./handlers/asked.ts";
 import { HANDLERS } from "./handlers/handlers.ts";
 import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
 import { OPERATIONS, type OperationName } from "./routes/api.ts";
 import { type AnyRoute, type Operation, REPEATED_HEADER } from "./routes/route.ts";
+import { RouteTable } from "./routes/route-table.ts";
 import { newLine, type OnError, REQUEST_ID_HEADER, RequestLog, type RequestLine } from "./server-log.ts";
 import { StoreProbe } from "./store-probe.ts";
 import { UiFiles } from "./pages/ui-files.ts";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 
+/** A request that reached its operation. */
 interface Routed {
-  Bindings: Identified & { readonly line: RequestLine };
+  readonly name: OperationName;
+  readonly route: AnyRoute;
+  readonly params: { readonly [name: string]: string };
+  readonly request: HttpRequest;
+  readonly who: Identified;
+  readonly line: RequestLine;
 }
+
+const ROUTES = new RouteTable(OPERATIONS);
+const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Every verb over HTTP, as one function from request to response; whoever listens hands requests to it. */
 export class HttpHandler {
   readonly #options: SettledHttpOptions;
-  readonly #app: Hono<Routed>;
   readonly #rates: RateLimit;
   readonly #siteRates: SiteRates;
   readonly #stored: StoredTokens;
@@ -62,8 +71,8 @@ export class HttpHandler {
   readonly #replays: RunningReplays;
   #isDraining = false;
   /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. The peer is for the audit log. */
-  readonly fetch: (request: Request, peer?: Peer) => Promise<Response> = (request, peer = {}) =>
-    this.#answer(request, peer);
+  readonly fetch: (request: Request, peer?: Peer) => Promise<Response> = async (request, peer = {}) =>
+    responseOf(await this.answer(new FetchRequest(request, peer)));
 
   constructor(options: HttpOptions) {
     this.#options = settleHttpOptions(options);
@@ -83,7 +92,6 @@ export class HttpHandler {
     this.#uploads = new Uploads(limits);
     this.#pages = ui === null ? null : new UiFiles(ui);
     this.#replays = new RunningReplays(this.#options.replays, onError);
-    this.#app = this.#routes();
   }
 
   /** A code that opens one browser, once, within minutes: at `/launch?code=CODE`. `to` is a path of a page to open there. */
@@ -104,49 +112,54 @@ export class HttpHandler {
     await this.flush();
   }
 
-  async #answer(request: Request, peer: Peer): Promise<Response> {
+  /** The same without the objects of fetch, for `listen`. */
+  async answer(request: HttpRequest): Promise<HttpAnswer> {
     const sinceMs = performance.now();
-    const line = newLine(request, this.#proxies.clientOf(peer, request.headers));
-    let answer = await this.#guarded(request, line)
-      .then(withStrictHeaders)
-      .catch((error: unknown) => this.#failed(error, line));
+    const line = newLine(request, this.#proxies.clientOf(request.peer, request.headers));
+    let answer = await this.#guarded(request, line).catch((error: unknown) => this.#failed(error, line));
     const storing = this.#audit.answered(line, answer.status);
     if (storing !== null) answer = await this.#whenStored(storing, answer, line);
-    answer.headers.set(REQUEST_ID_HEADER, line.requestId);
-    const { status } = answer;
+    const { status, headers, body } = answer;
     const ms = performance.now() - sinceMs;
     this.#options.metrics?.answered({ method: line.method, status, ms });
     this.#log.ended(line, status, ms);
-    return answer;
+    const all = { ...STRICT_HEADERS, ...headers, [REQUEST_ID_HEADER]: line.requestId };
+    if (request.method !== "HEAD") return { status, headers: all, body };
+    if (body instanceof ReadableStream) void body.cancel();
+    return { status, headers: all, body: null };
   }
 
   /** An answer that goes out once its audit line is stored. */
-  async #whenStored(storing: Promise<void>, answer: Response, line: RequestLine): Promise<Response> {
+  async #whenStored(storing: Promise<void>, answer: HttpAnswer, line: RequestLine): Promise<HttpAnswer> {
     try {
       await storing;
       return answer;
     } catch (error) {
-      await answer.body?.cancel();
+      if (answer.body instanceof ReadableStream) await answer.body.cancel();
       return this.#failed(error, line);
     }
   }
 
-  #failed(error: unknown, line: RequestLine): Response {
+  #failed(error: unknown, line: RequestLine): HttpAnswer {
     const { status, body, headers } = failureOf(error);
     line.error = error;
     line.code = body.error.code;
     this.#options.metrics?.refused(body.error.code);
-    return withStrictHeaders(Response.json(body, { status, headers }));
+    return {
+      status,
+      headers: { "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    };
   }
 
-  async #guarded(request: Request, line: RequestLine): Promise<Response> {
+  async #guarded(request: HttpRequest, line: RequestLine): Promise<HttpAnswer> {
     const { names, findGrant, cookie } = this.#options;
+    const { method, url } = request;
     const probed = await this.#probe.answer(request, this.#isDraining);
     if (probed !== null) return probed;
     checkSender(request, names);
-    const url = new URL(request.url);
     const limit = (): void => this.#siteRates.check(line.address, "without a token that is known here");
-    if (url.pathname === "/launch" && request.method === "GET") return this.#launch(request, url, limit);
+    if (url.pathname === "/launch" && method === "GET") return this.#launch(request, limit);
     const limitPages = (): void => this.#siteRates.check(line.address, "for pages");
     const page = (await this.#pages?.find(request, limitPages)) ?? null;
     if (page !== null) return page;
@@ -156,64 +169,41 @@ export class HttpHandler {
     line.token = who.grant.token;
     line.space = who.grant.space;
     this.#rates.check(who.grant.token);
-    return this.#app.fetch(request, { ...who, line });
+    const found = ROUTES.find(url.pathname);
+    if (found === null) throw new Refusal("wrong_path", "There is no such path");
+    const operation = found.methods.get(method === "HEAD" ? "GET" : method);
+    if (operation === undefined) throw new Refusal("wrong_method", "This path has no such method");
+    const [name, route] = operation;
+    return this.#run({ name, route, params: found.params, request, who, line });
   }
 
   /** Exchanges the code for a cookie, and leaves no trace of it in the address. Only wrong codes are limited. */
-  #launch(request: Request, url: URL, limit: () => void): Response {
-    const launched = this.#codes.exchange(url.searchParams.get("code") ?? "");
+  #launch(request: HttpRequest, limit: () => void): HttpAnswer {
+    const launched = this.#codes.exchange(request.url.searchParams.get("code") ?? "");
     if (launched === null) {
       limit();
       // Whoever opens a link twice is a person: the pages go on where they are known, and else say what to do.
       if (this.#pages !== null && wantsPage(request))
-        return new Response(null, { status: 303, headers: { location: "/" } });
+        return { status: 303, headers: { location: "/" }, body: null };
       throw new Refusal("wrong_code", "This launch code was used, is too old or never was one");
     }
     const { name, secure } = this.#options.cookie;
     const cookie = `${name}=${launched.session}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
     const location = launched.to ?? (this.#pages === null ? "/api/health" : "/");
-    return new Response(null, { status: 303, headers: { location, "set-cookie": cookie } });
+    return { status: 303, headers: { location, "set-cookie": cookie }, body: null };
   }
 
-  #routes(): Hono<Routed> {
-    const app = new Hono<Routed>();
-    app.onError((error, c) => this.#failed(error, c.env.line));
-    app.notFound((c) => this.#failed(new Refusal("wrong_path", "There is no such path"), c.env.line));
-    const paths = new Set<string>();
-    for (const [name, route] of OPERATIONS) {
-      const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-      paths.add(path);
-      app.on(route.method, path, (c) =>
-        this.#run(name, route, { request: c.req.raw, who: c.env, params: c.req.param() }),
-      );
-    }
-    for (const path of paths)
-      app.all(path, (c) =>
-        this.#failed(new Refusal("wrong_method", "This path has no such method"), c.env.line),
-      );
-    return app;
-  }
-
-  async #run(
-    name: OperationName,
-    route: AnyRoute,
-    {
-      request,
-      who,
-      params,
-    }: { readonly request: Request; readonly who: Routed["Bindings"]; readonly params: object },
-  ): Promise<Response> {
-    const { grant, line } = who;
-    const texts = params as { readonly [name: string]: string };
+  async #run({ name, route, params, request, who, line }: Routed): Promise<HttpAnswer> {
+    const { grant } = who;
     line.route = name;
-    const { conversation } = texts;
+    const { conversation } = params;
     if (conversation !== undefined) line.conversation = conversation.slice(0, 128);
     const [isWrite, isExport] = [route.writes === true, route.exports === true];
     if (isWrite || isExport) line.audit = auditOf(request, isExport);
     this.#checkRight(route, grant);
     if (who.byCookie && isWrite) checkPage(request);
     const { bodyBytes: bytes, bodyMs: ms } = this.#options.limits;
-    const checked = await checkRequest(request, route, texts, { bytes, ms });
+    const checked = await checkRequest(request, route, params, { bytes, ms });
     if (isWrite) await this.#audit.check(grant.space);
     const asked: Asked<Operation> = {
       ...(checked as object as Pick<Asked<Operation>, "params" | "query" | "body">),
@@ -225,14 +215,16 @@ export class HttpHandler {
       grant,
       isValid: who.isValid,
       headers: request.headers,
-      signal: request.signal,
+      get signal() {
+        return request.signal;
+      },
     };
     const act = (): Promise<unknown> => (HANDLERS[name] as unknown as AnyHandler)(asked);
-    if (route.kept !== true || checked.key === undefined) return response(await act(), route);
+    if (route.kept !== true || checked.key === undefined) return answered(await act(), route);
     const words = JSON.stringify([checked.params, checked.body]);
     const write = { space: grant.space, operation: name, key: checked.key, asked: words };
     const { answer, repeated } = await this.#kept.once(write, act);
-    return response(answer, route, repeated);
+    return answered(answer, route, repeated);
   }
 
   #checkRight(route: AnyRoute, grant: Grant): void {
@@ -273,23 +265,20 @@ export class HttpHandler {
   }
 }
 
-function response(
+function answered(
   given: unknown,
   { status = 200 }: AnyRoute,
   repeated: KeptAnswer["repeated"] = null,
-): Response {
-  if (given instanceof Response) return given;
-  const text =
+): HttpAnswer {
+  if (given instanceof Response) return answerOf(given);
+  const body =
     given instanceof JsonText
       ? given.text
       : JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...(given as object) });
   const again = repeated === null ? {} : { [REPEATED_HEADER]: repeated.differs ? "differs" : "same" };
-  return new Response(text, {
-    status,
-    headers: { "content-type": "application/json; charset=utf-8", ...again },
-  });
+  return { status, headers: { "content-type": JSON_TYPE, ...again }, body };
 }
 
-function wantsPage(request: Request): boolean {
+function wantsPage(request: HttpRequest): boolean {
   return /\btext\/html\b/.test(request.headers.get("accept") ?? "");
 }

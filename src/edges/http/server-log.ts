@@ -1,5 +1,6 @@
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
+import type { HttpRequest } from "./exchange.ts";
 import { Refusal } from "./guard/failures.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -52,10 +53,10 @@ const REQUEST_ID = /^[\w.:-]{1,64}$/;
 const PATH_CHARS_MAX = 256;
 
 /** A request has the id that a proxy gave it, or a new one; the address has no query, which may hold a launch code. */
-export function newLine({ method, url, headers }: Request, address: string | null = null): RequestLine {
+export function newLine({ method, url, headers }: HttpRequest, address: string | null = null): RequestLine {
   const named = headers.get(REQUEST_ID_HEADER) ?? "";
   const requestId = REQUEST_ID.test(named) ? named : crypto.randomUUID();
-  return { requestId, method, path: new URL(url).pathname.slice(0, PATH_CHARS_MAX), address };
+  return { requestId, method, path: url.pathname.slice(0, PATH_CHARS_MAX), address };
 }
 
 /** No token, no permission, too many requests: what an operator looks for. */

@@ -1,5 +1,6 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
+import type { HttpAnswer, HttpRequest } from "./exchange.ts";
 
 const ANSWER_MS = 2_000;
 const KNOWN_MS = 1_000; // whoever asks more often is told the same
@@ -32,14 +33,15 @@ export class StoreProbe {
   }
 
   /** For what restarts a server or sends it requests: asked without a token and by any name, answered with a status alone. */
-  async answer({ method, url }: Request, isDraining: boolean): Promise<Response | null> {
-    const { pathname } = new URL(url);
+  async answer({ method, url }: HttpRequest, isDraining: boolean): Promise<HttpAnswer | null> {
+    const { pathname } = url;
     if (method !== "GET" || (pathname !== "/livez" && pathname !== "/readyz")) return null;
     const isReady = pathname === "/livez" || (!isDraining && (await this.#isAnswering()));
-    return new Response(isReady ? "ok\n" : "not ready\n", {
+    return {
       status: isReady ? 200 : 503,
       headers: { "content-type": "text/plain; charset=utf-8" },
-    });
+      body: isReady ? "ok\n" : "not ready\n",
+    };
   }
 
   #isAnswering(): Promise<boolean> {

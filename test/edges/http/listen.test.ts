@@ -78,6 +78,13 @@ test("bytes that are no request, and headers without end, end their own connecti
   expect(await raw(head("/api/health"))).toMatch(/^HTTP\/1.1 200 /);
 });
 
+test("HEAD is answered as GET is, without a body; a method that no route has is refused", async () => {
+  const send = (method: string, path: string): Promise<string> => raw(head(path).replace("GET", method));
+  expect(await send("HEAD", "/api/conversations/a")).toMatch(/^HTTP\/1.1 200 [^]*\r\n\r\n$/);
+  expect(await send("PUT", "/api/conversations/a")).toMatch(/^HTTP\/1.1 405 /);
+  expect(await send("TRACE", "/api/conversations/a")).toMatch(/^HTTP\/1.1 400 /);
+});
+
 test("a request that never becomes whole is given up in time, and nobody else waits for it", async () => {
   const halfHead = raw(`GET /api/health HTTP/1.1\r\nHost: 127`, { more: "never" });
   const halfBody = raw(

@@ -1,5 +1,6 @@
 import { type Clock, realSleep } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
+import type { HttpRequest } from "#edges/http/exchange";
 import { KEY_HEADER } from "#edges/http/routes/route";
 import type { RequestLine, RequestLog, RequestToAudit } from "#edges/http/server-log";
 import { type AuditAct, AuditLog } from "./audit-log.ts";
@@ -12,9 +13,9 @@ const ID_CHARS_MAX = 128;
 const CREDENTIALS: ReadonlySet<string | undefined> = new Set(["wrong_token", "wrong_code"]);
 
 /** What the audit log has of a request to an operation that writes or exports. */
-export function auditOf({ url, headers }: Request, isExport: boolean): RequestToAudit {
+export function auditOf({ url, headers }: HttpRequest, isExport: boolean): RequestToAudit {
   const key = headers.get(KEY_HEADER)?.slice(0, KEY_CHARS_MAX) ?? null;
-  const ids = isExport ? new URL(url).searchParams.getAll("conversation") : [];
+  const ids = isExport ? url.searchParams.getAll("conversation") : [];
   return { isExport, key, conversations: ids.map((id) => id.slice(0, ID_CHARS_MAX)) };
 }
 

@@ -1,5 +1,6 @@
 import { LogError } from "#log/errors";
 import { checkJsonObject } from "#log/json/json-text";
+import type { HttpRequest } from "#edges/http/exchange";
 import { type AnyRoute, KEY_HEADER } from "#edges/http/routes/route";
 import type { Schema } from "#edges/http/routes/value-schema";
 import { type BodyLimits, checkUpload, readBody } from "./read-body.ts";
@@ -20,13 +21,13 @@ const PROBLEMS_TOLD = 5;
 
 /** Checks a request by its row of the table; what it may hold is there and nowhere else. */
 export async function checkRequest(
-  request: Request,
+  request: HttpRequest,
   route: AnyRoute,
   params: { readonly [name: string]: string },
   limits: BodyLimits,
 ): Promise<CheckedRequest> {
   const given = route.params === undefined ? {} : params;
-  const query = queryOf(new URL(request.url).searchParams, route.query);
+  const query = queryOf(request.url.searchParams, route.query);
   const key = request.headers.get(KEY_HEADER) ?? undefined;
   const problems = [
     ...(route.params?.problems(given, "") ?? []),

@@ -1,3 +1,4 @@
+import type { HttpRequest } from "#edges/http/exchange";
 import { CLIENT_HEADER } from "#edges/http/routes/route";
 import { Refusal } from "./failures.ts";
 
@@ -36,8 +37,8 @@ export function knownNames(given: {
  * Refuses what a page of somebody else has a browser send: before any route is looked for, and whatever token comes with it. A
  * name that leads here but is not ours (DNS rebinding) is no name of this server.
  */
-export function checkSender(request: Request, names: KnownNames): void {
-  const host = (request.headers.get("host") ?? new URL(request.url).host).toLowerCase();
+export function checkSender(request: HttpRequest, names: KnownNames): void {
+  const host = (request.headers.get("host") ?? request.url.host).toLowerCase();
   if (!names.hosts.has(host))
     throw new Refusal("wrong_host", "This server is not called by that name, or the request has no Host");
   const origin = request.headers.get("origin");
@@ -49,7 +50,7 @@ export function checkSender(request: Request, names: KnownNames): void {
 }
 
 /** A cookie goes along with whatever a browser is made to send: a write must show that a page of ours sent it. */
-export function checkPage(request: Request): void {
+export function checkPage(request: HttpRequest): void {
   const { headers } = request;
   const isOurs = headers.get("origin") !== null || headers.get("sec-fetch-site") === "same-origin";
   if (!isOurs || headers.get(CLIENT_HEADER) === null)

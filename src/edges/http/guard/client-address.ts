@@ -26,7 +26,7 @@ export class TrustedProxies {
   }
 
   /** The address of a client; null where it is unknown. */
-  clientOf({ address }: Peer, headers: Headers): string | null {
+  clientOf({ address }: Peer, headers: Pick<Headers, "get">): string | null {
     let client = plain(address ?? "");
     const hops = this.#isTrusted(client) ? (headers.get("x-forwarded-for") ?? "").split(",") : [];
     while (this.#isTrusted(client)) {

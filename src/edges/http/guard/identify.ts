@@ -1,6 +1,7 @@
 import type { Grant } from "#edges/http/access/grant";
 import type { LaunchCodes } from "#edges/http/access/launch-codes";
 import type { StoredTokens } from "#edges/http/access/stored-tokens";
+import type { HttpRequest } from "#edges/http/exchange";
 import { Refusal } from "./failures.ts";
 
 /** Where tokens are looked up. */
@@ -24,7 +25,7 @@ export interface Identified {
 const SECRET_CHARS_MAX = 256;
 
 /** Whose token a request shows. */
-export async function identify(request: Request, sources: TokenSources): Promise<Identified> {
+export async function identify(request: HttpRequest, sources: TokenSources): Promise<Identified> {
   const header = request.headers.get("authorization");
   if (header !== null) {
     const [, secret = ""] = /^Bearer ([\w.~+/-]{1,256}=*)$/i.exec(header) ?? [];
@@ -55,7 +56,7 @@ function unknown(code: "no_token" | "wrong_token", message: string): Refusal {
   return new Refusal(code, message, { headers: { "www-authenticate": 'Bearer realm="holdfast"' } });
 }
 
-function cookieOf(request: Request, name: string): string | null {
+function cookieOf(request: HttpRequest, name: string): string | null {
   for (const part of (request.headers.get("cookie") ?? "").split(";")) {
     const [key, ...value] = part.trim().split("=");
     if (key === name) return value.join("=");

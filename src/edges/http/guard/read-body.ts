@@ -1,4 +1,5 @@
-import { LogError } from "#log/errors";
+import { isLogError, LogError } from "#log/errors";
+import type { HttpRequest } from "#edges/http/exchange";
 import { UPLOAD_TYPE } from "#edges/http/routes/route";
 import { Refusal } from "./failures.ts";
 
@@ -8,36 +9,69 @@ export interface BodyLimits {
 }
 
 /** The text of a request, of which no more is held than is allowed, and for which nobody waits longer than that. */
-export async function readBody(request: Request, limits: BodyLimits): Promise<string> {
+export async function readBody(request: HttpRequest, limits: BodyLimits): Promise<string> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type))
     throw new Refusal("wrong_type", `A body is JSON here, not "${type.slice(0, 100)}"`);
   checkEncoding(request);
   if (Number(request.headers.get("content-length") ?? 0) > limits.bytes) throw tooLarge(limits);
-  if (request.body === null) return "";
-  const reader = request.body.getReader();
+  const text = new BodyText(limits);
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => late.reject(new Refusal("too_slow", `The body took longer than ${limits.ms / 1_000} s`)),
     limits.ms,
   );
   try {
-    return await Promise.race([collect(reader, limits), late.promise]);
+    await Promise.race([request.eachChunk((chunk) => text.add(chunk)), late.promise]);
+    return text.end();
   } catch (error) {
-    reader.cancel().catch(() => undefined);
-    throw error;
+    text.isOver = true;
+    if (isLogError(error) || error instanceof Refusal) throw error;
+    return cutOff(error);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function checkEncoding(request: Request): void {
+/** The text of the chunks that come. */
+class BodyText {
+  readonly #limits: BodyLimits;
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+  #bytes = 0;
+  #text = "";
+  /** The rest is not awaited. */
+  isOver = false;
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits;
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#bytes += chunk.byteLength;
+    if (this.isOver || this.#bytes > this.#limits.bytes) throw tooLarge(this.#limits);
+    this.#text += this.#decoded(chunk);
+  }
+
+  end(): string {
+    return this.#text + this.#decoded();
+  }
+
+  #decoded(chunk?: Uint8Array): string {
+    try {
+      return this.#decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (cause) {
+      throw new LogError("invalid_request", "The body is no UTF-8", {}, { cause });
+    }
+  }
+}
+
+function checkEncoding(request: HttpRequest): void {
   if (request.headers.get("content-encoding") !== null)
     throw new Refusal("wrong_type", "A body is sent as it is here, without Content-Encoding");
 }
 
 /** The bytes of an upload, before any of them is read. */
-export function checkUpload(request: Request): ReadableStream<Uint8Array> {
+export function checkUpload(request: HttpRequest): ReadableStream<Uint8Array> {
   const type = request.headers.get("content-type") ?? "";
   if (type.toLowerCase() !== UPLOAD_TYPE)
     throw new Refusal("wrong_type", `A file is sent as ${UPLOAD_TYPE} here, not "${type.slice(0, 100)}"`);
@@ -83,22 +117,6 @@ async function withinTime(
 
 function cutOff(cause: unknown): never {
   throw new LogError("invalid_request", "The body ended before it was whole", {}, { cause });
-}
-
-async function collect(reader: ReadableStreamDefaultReader<Uint8Array>, limits: BodyLimits): Promise<string> {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  let [bytes, body] = [0, ""];
-  for (;;) {
-    const { done, value } = await reader.read().catch(cutOff);
-    bytes += value?.byteLength ?? 0;
-    if (bytes > limits.bytes) throw tooLarge(limits);
-    try {
-      body += decoder.decode(value, { stream: !done });
-    } catch (cause) {
-      throw new LogError("invalid_request", "The body is no UTF-8", {}, { cause });
-    }
-    if (done) return body;
-  }
 }
 
 function tooLarge({ bytes }: BodyLimits): LogError {

@@ -80,7 +80,7 @@ export interface Asked<O extends Operation> {
   readonly upload: ReadableStream<Uint8Array> | null;
   /** Makes a repetition harmless. */
   readonly key: string | undefined;
-  readonly headers: Headers;
+  readonly headers: Pick<Headers, "get">;
   /** Aborted when whoever asked is gone. */
   readonly signal: AbortSignal;
 }

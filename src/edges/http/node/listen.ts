@@ -56,7 +56,7 @@ export async function listen(
   await listening(server, host, port);
   const bound = (server.address() as AddressInfo).port;
   const handler = makeHandler(bound);
-  const adapter = new NodeAdapter(handler.fetch);
+  const adapter = new NodeAdapter((request) => handler.answer(request));
   server.on("request", (request, response) => void adapter.serve(request, response));
   const close = (graceMs = 0): Promise<void> =>
     closeServer(server, adapter, graceMs).then(() => handler.flush());

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { answerOf, type HttpAnswer, type HttpRequest } from "#edges/http/exchange";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
@@ -24,9 +25,9 @@ export class UiFiles {
   }
 
   /** The page or the part of it that a request is for; null: it is for something else. `limit` throws where too many are asked for. */
-  async find(request: Request, limit: () => void): Promise<Response | null> {
-    if (request.method !== "GET") return null;
-    const { pathname } = new URL(request.url);
+  async find({ method, url }: HttpRequest, limit: () => void): Promise<HttpAnswer | null> {
+    if (method !== "GET") return null;
+    const { pathname } = url;
     const [, name] = ASSET.exec(pathname) ?? [];
     if (name === undefined && !PAGE.test(pathname)) return null;
     limit();
@@ -36,13 +37,12 @@ export class UiFiles {
       : this.#file(join("assets", name), FOREVER);
   }
 
-  async #file(path: string, caching: string): Promise<Response | null> {
+  async #file(path: string, caching: string): Promise<HttpAnswer | null> {
     const type = TYPES[extname(path)];
     if (type === undefined) return null;
     const bytes = await readFile(join(this.#folder, path)).catch(() => null);
     if (bytes === null) return null;
-    return new Response(Uint8Array.from(bytes), {
-      headers: { "content-type": type, "cache-control": caching },
-    });
+    const headers = { "content-type": type, "cache-control": caching };
+    return answerOf(new Response(Uint8Array.from(bytes), { headers }));
   }
 }
