@@ -126,6 +126,7 @@ export class TurnCarrier {
         text: begun.text ?? "",
         node: parseEntryId(begun.prompt),
         deduped: false,
+        stepBatch: null,
       },
     };
   }

@@ -81,6 +81,12 @@ export class Recorder {
     else if (this.#timer === null) void this.#flushSoon();
   }
 
+  /** The attempt that is recorded, before anything that comes of it. */
+  begin(attempt: Extract<EntryBody, { type: "attempt" }>): void {
+    this.#written = this.#owner.append(attempt, { durability: "relaxed" });
+    this.#watch();
+  }
+
   /** A fact of a tool of ours, beside what is said in the turn; in the log when this resolves. */
   note(body: Extract<EntryBody, { type: "tool_progress" }>): Promise<unknown> {
     this.#append(body);
@@ -157,6 +163,10 @@ export class Recorder {
       if (this.#batch === batch) this.#batch = null;
       return this.#owner.append(batch);
     });
+    this.#watch();
+  }
+
+  #watch(): void {
     this.#written.catch((error: unknown) => {
       this.#failure ??= { error };
       this.onFailure();

@@ -121,20 +121,17 @@ async function attempt(at: LoopTurn, isFirst: boolean): Promise<Asked> {
   const prompt = await buildPrompt(at, { ...sent, skills: context.skills });
   if (await compactIfDue(at, sent.messages, prompt.tokens))
     sent = await readSent(conversation, at.run, await warm.context.now());
-  // A model call does nothing in the world: that it was made is as durable as what comes of it.
-  await owner.append(
-    {
-      type: "attempt",
-      turn,
-      model: model.id,
-      promptDigest: prompt.promptDigest,
-      toolsDigest: prompt.toolsDigest,
-    },
-    { durability: "relaxed" },
-  );
+  const recorder = new Recorder(owner, turn, options.clock);
+  // A model call does nothing in the world: it is made while its record is written, which is as durable as what comes of it.
+  recorder.begin({
+    type: "attempt",
+    turn,
+    model: model.id,
+    promptDigest: prompt.promptDigest,
+    toolsDigest: prompt.toolsDigest,
+  });
   at.progress.attempts++;
   tell(work, { type: "step", step: at.progress.steps, model: model.id });
-  const recorder = new Recorder(owner, turn, options.clock);
   const onEvent = (event: ModelEvent): void => {
     if (event.type === "call") return;
     tell(work, { type: "update", event });

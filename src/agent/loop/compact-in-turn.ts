@@ -1,3 +1,4 @@
+import type { ContentBlock } from "#log/message";
 import type { ContextMessage } from "#log/projections/pairs";
 import { type BranchSummarised, summariseBranch } from "#agent/compaction/branch-summary";
 import { type Compacted, compactConversation, readContextTokens } from "#agent/compaction/compact";
@@ -110,7 +111,17 @@ function charsOf(messages: readonly ContextMessage[]): number {
     for (const block of content) {
       if (block.type === "text") chars += block.text.length;
       else if (block.type === "thinking") chars += block.thinking.length;
-      else chars += JSON.stringify(block).length;
+      else chars += jsonChars(block);
     }
   return chars;
+}
+
+const jsonLengths = new WeakMap<ContentBlock, number>(); // every step asks again for all that was said
+
+function jsonChars(block: ContentBlock): number {
+  const known = jsonLengths.get(block);
+  if (known !== undefined) return known;
+  const { length } = JSON.stringify(block);
+  jsonLengths.set(block, length);
+  return length;
 }

@@ -74,6 +74,8 @@ export interface LoopProgress {
   node: EntryId;
   /** The step is in the log already, by another attempt at it: what was made here does not count. */
   deduped: boolean;
+  /** The batch that ended the last step, where it was written here. */
+  stepBatch: { readonly fromSeq: number; readonly toSeq: number } | null;
 }
 
 /** The number of the step that is under way: what effects of its calls are known by. */
@@ -96,8 +98,9 @@ export function tell(work: AgentWork, event: Parameters<typeof emit>[2]): void {
 export async function write(at: LoopTurn, bodies: readonly EntryBody[], key?: string): Promise<number> {
   if (bodies.length === 0) return 0;
   const named = bodies.map((body) => ({ ...body, id: body.id ?? at.options.newId() }));
-  const { fromSeq, deduped } = await at.work.owner.append(named, key === undefined ? {} : { key });
+  const { fromSeq, toSeq, deduped } = await at.work.owner.append(named, key === undefined ? {} : { key });
   if (deduped) at.progress.deduped = true;
+  else if (key !== undefined) at.progress.stepBatch = { fromSeq, toSeq };
   const node = named.findLast(({ type }) => type === "message" || type === "compaction");
   if (node !== undefined) at.progress.node = parseEntryId(node.id);
   return fromSeq;

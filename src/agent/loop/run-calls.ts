@@ -23,8 +23,10 @@ import type { AnswerPlace } from "#agent/rules/open-calls";
 export interface CallsToRun {
   readonly calls: readonly ToolCall[];
   readonly place: AnswerPlace;
-  /** Of the answer; what was asked and begun for its calls comes after it. */
+  /** What was asked and begun for the calls comes after it. */
   readonly seq: number;
+  /** The answer was written here, just now: none of its calls was begun before. */
+  readonly fresh?: true;
 }
 
 export interface CallsRun {
@@ -34,13 +36,14 @@ export interface CallsRun {
   readonly waiting: readonly string[];
 }
 
+const NONE: ReadonlySet<string> = new Set();
 const CANCELLED = "Not executed: the turn was cancelled before this call started.";
 const GONE = "Not executed: this tool is not there any more.";
 
 /** Runs what may run, asks where a person decides, and gives every other call a result that says why it did not run. */
 export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRun> {
   const { calls, place, seq } = given;
-  const started = await readStarted(at, given);
+  const started = given.fresh === true ? NONE : await readStarted(at, given);
   // A turn that is taken up has calls to run before it has read anything.
   if (at.progress.state === undefined || at.progress.skills === undefined) {
     const { state, skills } = await at.work.conversation.settings();

@@ -43,10 +43,10 @@ export async function runTurn(at: LoopTurn, first: CallsToRun | null): Promise<L
  * One step: what is left of the answer before is run, and the model is asked with what came of it. Its last batch is the
  * answer, or the turn's end: with that in the log, the step is done.
  */
-export async function runStep(at: LoopTurn, calls: CallsToRun | null): Promise<LoopEnd | StepLeft> {
+export async function runStep(at: LoopTurn, before: CallsToRun | null): Promise<LoopEnd | StepLeft> {
   at.steering.deliver = handed;
-  if (calls !== null) {
-    const { waiting, results } = await runCalls(at, calls);
+  if (before !== null) {
+    const { waiting, results } = await runCalls(at, before);
     if (waiting.length > 0 && !at.work.cancelled.aborted) return park(at, waiting);
     const facts = stepFacts({ finish: "calls", called: true }, results, at);
     if (!facts.goesOn || at.options.stopWhen?.(facts) === true) return end(at, COMPLETED);
@@ -73,7 +73,8 @@ export async function runStep(at: LoopTurn, calls: CallsToRun | null): Promise<L
   const seq = await write(at, bodies, at.stepKey);
   tellRefused(at, step);
   const place = { turn: at.turn, step: stepNumber(at) };
-  return { outcome: null, calls: step.calls.length === 0 ? null : { calls: step.calls, place, seq } };
+  const calls: CallsToRun = { calls: step.calls, place, seq, fresh: true };
+  return { outcome: null, calls: calls.calls.length === 0 ? null : calls };
 }
 
 /** Calls that never run are shown as such, like those that somebody refuses. */

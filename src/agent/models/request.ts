@@ -54,8 +54,9 @@ function messagesOf(messages: readonly ContextMessage[], asking: Asking): Langua
       if (content.length > 0) made.push({ role: "user", content });
     } else {
       // The results of one answer are one message: a provider that was told of one call at a time would miss the others.
-      const end = messages.findIndex((one, after) => after > at && one.role !== "toolResult");
-      const group = messages.slice(at, end === -1 ? messages.length : end);
+      let end = at + 1;
+      while (messages[end]?.role === "toolResult") end++;
+      const group = messages.slice(at, end);
       const { results, beside } = toolResultParts(group, asking);
       made.push({ role: "tool", content: [...results] });
       if (beside.length > 0) made.push({ role: "user", content: [...beside] });

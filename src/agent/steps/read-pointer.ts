@@ -8,54 +8,53 @@ const PAGE_ENTRIES = 64;
 
 /**
  * The pointer to a step that is in the log, made from the log alone. `fromSeq`: where the batch that ended it begins, unless
- * nothing ended it. It covers what came after the answer before, or after the turn's start.
+ * nothing ended it. It covers what came after the answer before, or after the turn's start. `end`: of the log, by whoever wrote it.
  */
 export async function readPointer(
   conversation: Conversation,
   at: { readonly fromSeq?: number; readonly toSeq: number },
+  end: StepEnd | null = null,
 ): Promise<TurnPointer> {
-  const { space, id } = conversation;
   const { toSeq } = at;
-  const from = (await lastAnswerBefore(conversation, at.fromSeq ?? toSeq + 1)) + 1;
-  const fromSeq = Math.min(from, toSeq);
-  const entries: Entry[] = [];
-  for (let after = fromSeq - 1; ;) {
-    const page = await space.read({
-      conversation: id,
-      after,
-      until: toSeq,
-      limit: PAGE_ENTRIES,
-      types: ["message", "attempt_end", "turn_end"],
-    });
-    entries.push(...page.map((stored) => decodeEntry(stored)));
-    if (page.length < PAGE_ENTRIES) break;
-    after = page.at(-1)?.seq ?? toSeq;
-  }
-  const { lastId, link } = await endAt(conversation, toSeq);
+  const { entries, from } = await readStep(conversation, at.fromSeq ?? toSeq + 1, toSeq);
+  const { lastId, link } = end ?? (await endAt(conversation, toSeq));
   if (lastId === null) throw diverged(conversation, toSeq, "it is not there");
-  return { v: 1, fromSeq, toSeq, lastId, link, ...stepOutcome(entries) };
+  return { v: 1, fromSeq: Math.min(from, toSeq), toSeq, lastId, link, ...stepOutcome(entries) };
 }
 
-/** The seq of the answer, or of the turn's start, that comes last before an entry. */
-async function lastAnswerBefore({ space, id: conversation }: Conversation, seq: number): Promise<number> {
-  const types = ["message", "turn_start"] as const;
-  let after = seq;
+/** The last entry of a step, and the hash of the batch that ends with it. */
+interface StepEnd {
+  readonly lastId: string | null;
+  readonly link: string | null;
+}
+
+/** What a step is told from, oldest first, and where it begins: behind the answer, or the turn's start, that comes last before a seq. */
+async function readStep(
+  { space, id: conversation }: Conversation,
+  before: number,
+  toSeq: number,
+): Promise<{ readonly entries: readonly Entry[]; readonly from: number }> {
+  const types = ["message", "turn_start", "attempt_end", "turn_end"] as const;
+  const entries: Entry[] = [];
+  let after = toSeq + 1;
   for (let limit = 4; ; limit = PAGE_ENTRIES) {
     const page = await space.read({ conversation, after, limit, newestFirst: true, types });
     for (const stored of page) {
       const entry = decodeEntry(stored);
-      if (entry.type === "turn_start") return entry.seq;
-      if (entry.type === "message" && entry.message.role === "assistant") return entry.seq;
+      const begins = entry.seq < before && (entry.type === "turn_start" || isAnswer(entry));
+      if (!begins || entry.seq === toSeq) entries.push(entry);
+      if (begins) return { entries: entries.toReversed(), from: entry.seq + 1 };
     }
-    if (page.length < limit) return 0;
+    if (page.length < limit) return { entries: entries.toReversed(), from: 1 };
     after = page.at(-1)?.seq ?? 0;
   }
 }
 
-async function endAt(
-  { space, id: conversation }: Conversation,
-  seq: number,
-): Promise<{ readonly lastId: string | null; readonly link: string | null }> {
+function isAnswer(entry: Entry): boolean {
+  return entry.type === "message" && entry.message.role === "assistant";
+}
+
+async function endAt({ space, id: conversation }: Conversation, seq: number): Promise<StepEnd> {
   const [entry] = await space.read({ conversation, after: seq - 1, until: seq, limit: 1 });
   const [end] = await space.batchEnds({ conversation, after: seq - 1, limit: 1 });
   return { lastId: entry?.id ?? null, link: end?.seq === seq ? end.link : null };

@@ -7,7 +7,7 @@ import type { Usage } from "#log/message";
 import type { PromptContent } from "#turn/accept";
 import { saysTheSame } from "#turn/known-turn";
 import type { AgentResult } from "#agent/agent-options";
-import type { AgentWork, LoopTurn } from "#agent/loop/loop-turn";
+import type { AgentWork, LoopProgress, LoopTurn } from "#agent/loop/loop-turn";
 import type { CallsToRun } from "#agent/loop/run-calls";
 import { type LoopEnd, runStep } from "#agent/loop/run-turn";
 import { readWaiting } from "#agent/read-waiting";
@@ -45,6 +45,8 @@ export interface TurnActions {
   followUp(key: string, run: string | null): Promise<OpenedTurn | null>;
 }
 
+type StepBatch = NonNullable<LoopProgress["stepBatch"]>;
+
 /** What a step begins with. */
 type Begin = "prompt" | "follow_up" | "middle";
 
@@ -59,6 +61,8 @@ export class TurnInSteps {
   /** Who was asked last, here. */
   #model: string | null = null;
   #last: TurnPointer | null = null;
+  /** The turn of that step. */
+  #turn: TurnAt | null = null;
   /** Whether an earlier attempt began the turn. */
   #begunBefore: boolean = false;
   #differs: boolean = false;
@@ -83,7 +87,7 @@ export class TurnInSteps {
       if (begin !== "middle") [this.#live, this.#end, this.#answers, this.#used] = [null, null, 0, {}];
       const { pointer, name } = await this.#step(begin);
       this.#count(pointer);
-      const turn = await readTurnAt(this.#conversation, pointer.toSeq);
+      const turn = await this.#turnAt(pointer.toSeq);
       if (begin === "prompt" && this.#begunBefore) this.#differs = !(await this.#isAsked(turn.start.prompt));
       begin = "middle";
       if (turn.end === null && pointer.finishReason !== WAITS) continue;
@@ -93,6 +97,13 @@ export class TurnInSteps {
       if (!goesOn || !(await this.#hasFollowUp(next))) return this.#whether(result, name, turn);
       begin = "follow_up";
     }
+  }
+
+  /** The turn that a step belongs to: what goes on here has not ended, and is the one that it was. */
+  async #turnAt(seq: number): Promise<TurnAt> {
+    const isOpenHere = this.#live !== null && this.#turn?.start.turn === this.#live.at.turn;
+    if (!isOpenHere || this.#turn === null) this.#turn = await readTurnAt(this.#conversation, seq);
+    return this.#turn;
   }
 
   /** Its key in the log tells a follow-up that was begun before. */
@@ -139,7 +150,11 @@ export class TurnInSteps {
     try {
       const open = this.#live ?? (await this.#open(begin, key));
       if ("endedSeq" in open) return await readPointer(this.#conversation, { toSeq: open.endedSeq });
-      await this.#run(open, key, signal);
+      const ended = await this.#run(open, key, signal);
+      const { seq, id, link } = owner.lastKnown;
+      // The owner knows the end of what it wrote, and nothing has to be looked up.
+      if (ended !== null && seq === ended.toSeq)
+        return await readPointer(this.#conversation, ended, { lastId: id, link });
     } catch (error) {
       // The log went on without us: what it has of this step counts, and there is nothing more to be done here.
       if (!isLogError(error, "head_moved") || (await owner.findAppend(key)) === null) throw error;
@@ -151,13 +166,16 @@ export class TurnInSteps {
     return readPointer(this.#conversation, found ?? { toSeq: (await this.#conversation.head()).headSeq });
   }
 
-  async #run({ at, calls }: OpenedTurn, key: string, signal: AbortSignal): Promise<void> {
+  /** Where the batch lies that ended the step; null where it was not written here. */
+  async #run({ at, calls }: OpenedTurn, key: string, signal: AbortSignal): Promise<StepBatch | null> {
+    at.progress.stepBatch = null;
     const cancelled = AbortSignal.any([this.#work.cancelled, signal]);
     const done = await runStep({ ...at, stepKey: key, work: { ...at.work, cancelled } }, calls);
     this.#end = done.outcome === null ? null : done;
     this.#model = at.progress.model.id;
     // Another attempt has written this step, in other words: those count.
     this.#live = at.progress.deduped || done.outcome !== null ? null : { at, calls: done.calls };
+    return at.progress.deduped ? null : at.progress.stepBatch;
   }
 
   /** The turn of a step that is run here, as the log has it; or where it ended, by somebody else. */

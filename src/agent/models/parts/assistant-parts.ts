@@ -6,6 +6,7 @@ import type { ContextMessage } from "#log/projections/pairs";
 import type { CallNames } from "./call-names.ts";
 import type { Dialect } from "./dialect.ts";
 import { isBlank, labelOf, textPart } from "./media-parts.ts";
+import { PartsOfBlocks } from "./parts-of-blocks.ts";
 import { PART_PREFIX, type StoredPart, storedPart } from "./provider-blocks.ts";
 import { safeJson, safeText } from "./safe-text.ts";
 import { readJson } from "#log/json/read-json";
@@ -24,10 +25,19 @@ export interface Asking {
 export function assistantParts(message: ContextMessage, asking: Asking): readonly AssistantPart[] {
   const own = message.model === asking.model;
   const thinking = own && message.staleThinking !== true;
-  return message.content.flatMap((block) => partsOf(block, { ...asking, own, thinking }));
+  const reading = { dialect: asking.dialect, own, thinking };
+  const way = `${asking.dialect} ${own} ${thinking}`;
+  return message.content.flatMap((block) => {
+    const parts = said.of(block, way, () => partsOf(block, reading));
+    // Names alone depend on the calls before it.
+    return block.type === "toolCall" ? parts.map((part) => namedCall(part, block, asking.names)) : parts;
+  });
 }
 
-interface Reading extends Asking {
+const said = new PartsOfBlocks<AssistantPart>();
+
+interface Reading {
+  readonly dialect: Dialect;
   /** The message is of the model that is asked. */
   readonly own: boolean;
   /** Its thinking still stands behind the words that it followed. */
@@ -48,7 +58,7 @@ function partsOf(block: ContentBlock, reading: Reading): readonly AssistantPart[
         ? [{ type: "reasoning", text: "", ...withOption(block, "anthropic", { redactedData: block.data }) }]
         : [];
     case "toolCall":
-      return [{ ...callPart(block, reading.names), ...options }];
+      return [{ ...callPart(block), ...options }];
     case "image":
     case "audio":
     case "file":
@@ -70,14 +80,15 @@ function thinkingParts(
   return [{ type: "reasoning", text: safeText(thinking), ...signed }];
 }
 
-function callPart(block: ToolCall, names: CallNames): Extract<AssistantPart, { type: "tool-call" }> {
+function callPart(block: ToolCall): Extract<AssistantPart, { type: "tool-call" }> {
   const { id, name, input } = block;
-  return {
-    type: "tool-call",
-    toolCallId: names.next(id),
-    toolName: names.name(name),
-    input: inputText(block, input),
-  };
+  return { type: "tool-call", toolCallId: id, toolName: name, input: inputText(block, input) };
+}
+
+/** A call under the names that it has in this request. */
+function namedCall(part: AssistantPart, { id, name }: ToolCall, names: CallNames): AssistantPart {
+  if (part.type !== "tool-call") return part;
+  return { ...part, toolCallId: names.next(id), toolName: names.name(name) };
 }
 
 /** The input as the text it came in: most packages hand it on as it is, and an object would be written anew. */

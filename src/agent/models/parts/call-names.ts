@@ -12,6 +12,8 @@ const ID_CHARS_MAX = 64;
 export class CallNames {
   readonly #tools: ReadonlySet<string>;
   readonly #used = new Set<string>();
+  /** The count that the latest call of a plain id has: all below it are used. */
+  readonly #counts = new Map<string, number>();
   /** Of the newest call of that id: its results stand right behind it. */
   readonly #current = new Map<string, string>();
 
@@ -29,10 +31,12 @@ export class CallNames {
   next(id: string): string {
     const plain = id.replaceAll(/[^\w-]/g, "_").slice(0, ID_CHARS_MAX) || "call";
     let given = plain;
-    for (let count = 2; this.#used.has(given); count++) {
-      const behind = `_${count}`;
+    let count = this.#counts.get(plain) ?? 1;
+    while (this.#used.has(given)) {
+      const behind = `_${++count}`;
       given = plain.slice(0, ID_CHARS_MAX - behind.length) + behind;
     }
+    this.#counts.set(plain, count);
     this.#used.add(given);
     this.#current.set(id, given);
     return given;

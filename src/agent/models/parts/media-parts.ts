@@ -2,16 +2,21 @@ import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from "@ai-sdk/p
 import { isMedia } from "#log/blob-names";
 import type { ContentBlock, MediaBlock } from "#log/message";
 import { type Dialect, showsMedia } from "./dialect.ts";
+import { PartsOfBlocks } from "./parts-of-blocks.ts";
 import { safeText } from "./safe-text.ts";
 
 export type ShownPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
 /** What people and tools show: text, and files as base64, since bytes would not outlive JSON. */
 export function shownParts(content: readonly ContentBlock[], dialect: Dialect): readonly ShownPart[] {
-  return content.flatMap((block): readonly ShownPart[] => {
-    if (block.type === "text") return isBlank(block.text) ? [] : [textPart(block.text)];
-    return isMedia(block) ? [mediaPart(block, dialect)] : [];
-  });
+  return content.flatMap((block) => shown.of(block, dialect, () => partsOf(block, dialect)));
+}
+
+const shown = new PartsOfBlocks<ShownPart>();
+
+function partsOf(block: ContentBlock, dialect: Dialect): readonly ShownPart[] {
+  if (block.type === "text") return isBlank(block.text) ? [] : [textPart(block.text)];
+  return isMedia(block) ? [mediaPart(block, dialect)] : [];
 }
 
 export function isBlank(text: string): boolean {
