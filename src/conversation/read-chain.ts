@@ -1,8 +1,9 @@
-import type { Entry, EntryType } from "#log/entry";
+import { decodeEntry } from "#log/codec";
+import type { EntryType, StoredEntry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
-import { CHAIN_TYPES, ChainReader, type Link } from "#log/projections/chain";
+import { CHAIN_TYPES, type ChainEntry, ChainReader, type Link } from "#log/projections/chain";
 import type { SpaceStore } from "#store/facets";
-import { eachEntry, inheritedBranch } from "./read-log.ts";
+import { eachStored, inheritedBranch } from "./read-log.ts";
 
 /** Every upstream id a conversation has held, and those of its sources, with the messages they carried. */
 export async function readChain(
@@ -22,14 +23,24 @@ export async function readLinks(
 }
 
 /** Reads the entries of a conversation and, before them, those its branch has of the logs it was forked from: their `source`. */
-export async function readLineage<R extends { add(entry: Entry, source: ConversationId | null): void }>(
+export async function readLineage<R extends { add(entry: ChainEntry, source: ConversationId | null): void }>(
   space: SpaceStore,
   conversation: ConversationId,
   types: readonly EntryType[],
   reader: R,
 ): Promise<R> {
   for (const { source, upTo } of await inheritedBranch(space, conversation))
-    await eachEntry(space, source, { types, upTo, onEntry: (entry) => reader.add(entry, source) });
-  await eachEntry(space, conversation, { types, onEntry: (entry) => reader.add(entry, null) });
+    await eachStored(space, source, {
+      types,
+      upTo,
+      onStored: (stored) => reader.add(inChain(stored), source),
+    });
+  await eachStored(space, conversation, { types, onStored: (stored) => reader.add(inChain(stored), null) });
   return reader;
+}
+
+/** Most of a log are messages, and of those it is enough to know where they are. */
+function inChain(stored: StoredEntry): ChainEntry {
+  const { type, id, seq } = stored;
+  return type === "message" ? { type, id, seq } : decodeEntry(stored);
 }

@@ -155,13 +155,25 @@ export async function readEntries(
 }
 
 /** Hands over a conversation's own entries in order, as they are read. */
-export async function eachEntry(
+export function eachEntry(
   space: SpaceStore,
   conversation: ConversationId,
   wanted: LogWanted & { readonly onEntry: (entry: Entry) => unknown },
 ): Promise<void> {
+  return eachStored(space, conversation, {
+    ...wanted,
+    onStored: (stored) => wanted.onEntry(decodeEntry(stored)),
+  });
+}
+
+/** The same as they are stored, for those who need not look into all of them. */
+export async function eachStored(
+  space: SpaceStore,
+  conversation: ConversationId,
+  wanted: LogWanted & { readonly onStored: (stored: StoredEntry) => unknown },
+): Promise<void> {
   for await (const { entries } of readStretches(space, conversation, wanted))
-    for (const stored of entries) wanted.onEntry(decodeEntry(stored));
+    for (const stored of entries) wanted.onStored(stored);
 }
 
 /** What a fork may know of the logs above it: how much of each source it sees, oldest log first. */

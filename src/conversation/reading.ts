@@ -21,7 +21,7 @@ import type { SpaceStore } from "#store/facets";
 import { SCAN_ENTRIES, stretches, nextTurn } from "./read-log.ts";
 
 const PAGE_NODES = REPLY_NODES; // most contexts are one page
-const PAGE_NODES_MAX = 1_024; // longer ones are read in few large pages
+const PAGE_NODES_MAX = SCAN_ENTRIES; // longer ones are read in few large pages
 const WINDOW_NODES_DIRECT = 8_192; // a longer window is no window any more, and is read from another thread
 
 const SETTINGS = ["reset", "model_change", "config_change", "skill_change", "state_change"] as const;

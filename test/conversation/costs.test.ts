@@ -104,14 +104,18 @@ const WHOLE_READS: { readonly [name: string]: (of: Conversation, space: SpaceSto
   tree: (of) => of.tree(),
   chain: (of) => of.chain(),
   effects: (of) => of.effects(),
+  issues: (of) => of.issues(),
+  context: (of) => of.context(),
   "a summary that no append kept": (of, space) => readSummary(space, of.id),
   runs: (of) => of.runs(),
 };
+const ENTRIES_PER_TURN = 1_024; // taken from the store between two turns of the event loop: a few milliseconds of work
 
 test.each(Object.keys(WHOLE_READS))(
   "%s reads a whole log in pieces and lets others have their turn in between",
   async (verb) => {
-    const holdfast = new Holdfast(inMemoryStore(), "default");
+    const { store, count } = countedStore();
+    const holdfast = new Holdfast(store, "default");
     const conversation = await holdfast.create();
     const turn: readonly EntryBody[] = [
       said("user", "x"),
@@ -120,19 +124,43 @@ test.each(Object.keys(WHOLE_READS))(
     ];
     const call = { type: "toolCall", id: "c", name: "look", input: {} } as const;
     await conversation.append([{ type: "message", message: { role: "assistant", content: [call] } }]);
-    await conversation.append(Array.from({ length: 2_000 }, () => turn).flat());
-    let turns = 0;
-    let over = false;
+    await conversation.append(Array.from({ length: 3_000 }, () => turn).flat());
+    let [turns, most, before, over] = [0, 0, count(), false];
     const tick = (): void => {
-      turns++;
+      [turns, most, before] = [turns + 1, Math.max(most, count() - before), count()];
       if (!over) setImmediate(tick);
     };
     setImmediate(tick);
     await WHOLE_READS[verb]?.(conversation, holdfast.space);
     over = true;
     expect(turns).toBeGreaterThanOrEqual(3);
+    expect(most).toBeLessThanOrEqual(ENTRIES_PER_TURN);
   },
 );
+
+test("a chain is read without a look into a message", async () => {
+  const { store } = countedStore();
+  let looks = 0;
+  const watched = decorateStore(store, {
+    verbs: (space) => ({
+      read: async (request) => {
+        const entries = await space.read(request);
+        return entries.map((entry) =>
+          entry.type === "message"
+            ? Object.defineProperty({ ...entry }, "payload", { get: () => looks++ })
+            : entry,
+        );
+      },
+    }),
+  });
+  const conversation = await new Holdfast(watched, "default").create();
+  await conversation.append([
+    { type: "upstream_link", upstream: "s1", agent: "claude", reason: "first" },
+    ...Array.from({ length: 50 }, () => said("user", "x")),
+  ]);
+  expect(await conversation.chain()).toMatchObject([{ id: "s1", carried: { fromSeq: 3, toSeq: 52 } }]);
+  expect(looks).toBe(0);
+});
 
 test("usage and open turns are had without reading an entry, where appends kept them", async () => {
   const { store, count } = countedStore();

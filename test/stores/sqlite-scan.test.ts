@@ -1,9 +1,11 @@
 /** Reads that no window bounds run in a thread of their own, and answer what the others do. */
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { parseSpaceId } from "#log/ids";
+import { Reader } from "#stores/sqlite/read/reader";
 import { tempDir } from "../support/temp-dir.ts";
 
 const said = (n: number): EntryBody => ({
@@ -56,4 +58,38 @@ test("a file that is only read is scanned without anything being written beside 
   }
   await using holdfast = await openHoldfast({ store, readOnly: true });
   expect((await (await holdfast.conversation("c")).branch()).length).toBe(3_001);
+});
+
+test("a read of several types takes each of its rows from the file once", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "h.db");
+  const turns = Array.from({ length: 200 }, (_, n): readonly EntryBody[] => [
+    said(n),
+    { type: "turn_start", turn: `t${n}` },
+    { type: "attempt", turn: `t${n}`, model: "one" },
+    { type: "turn_end", turn: `t${n}`, outcome: "completed" },
+  ]);
+  {
+    await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
+    await (await holdfast.create({ id: "c" })).append(turns.flat());
+  }
+  const reader = new Reader(new DatabaseSync(path, { readOnly: true }));
+  let rows = 0;
+  const all = reader.sql.all.bind(reader.sql);
+  reader.sql.all = <Row>(...asked: Parameters<typeof all>): Row[] => {
+    const found = all<Row>(...asked);
+    rows += found.length;
+    return found;
+  };
+  const facts = ["turn_start", "attempt", "turn_end"] as const;
+  for (const types of [facts, ["message", ...facts], ["message"]] as const)
+    for (const newestFirst of [false, true]) {
+      rows = 0;
+      const read = reader.read("default", { conversation: "c", limit: 100, types, newestFirst });
+      const seqs = read.map(({ seq }) => seq);
+      expect([read.length, rows]).toEqual([100, 100]);
+      expect(seqs).toEqual(seqs.toSorted((one, other) => (newestFirst ? other - one : one - other)));
+      expect(new Set(read.map(({ type }) => type))).toEqual(new Set(types));
+    }
+  reader.close();
 });

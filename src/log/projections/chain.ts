@@ -26,6 +26,10 @@ export const CHAIN_TYPES: readonly EntryType[] = [
   "turn_end",
 ];
 
+/** An entry that a chain is told from; of a message it is enough where it is. */
+export type ChainEntry = Exclude<Entry, MessageEntry> | Pick<MessageEntry, "type" | "id" | "seq">;
+type MessageEntry = EntryOf<"message">;
+
 /** The chain, and which of its links carried each message. */
 export interface Chain {
   readonly links: readonly Link[];
@@ -54,10 +58,10 @@ interface OpenTurn {
   carrier: number | null;
 }
 
-/** Where a message lies. */
-interface MessagePlace {
+/** The messages of a log; an object for each would be most of what a chain holds. */
+interface LogMessages {
   readonly source: ConversationId | null;
-  readonly seq: number;
+  readonly seqs: Map<EntryId, number>;
 }
 
 type OpenLink = { -readonly [K in keyof Link]: Link[K] } & {
@@ -68,20 +72,21 @@ type OpenLink = { -readonly [K in keyof Link]: Link[K] } & {
 export class ChainReader {
   readonly #links: OpenLink[] = [];
   readonly #carriers: Map<EntryId, number[]> | null;
-  readonly #places = new Map<EntryId, MessagePlace>();
+  /** Where the messages of each log lie, the log that is read now first. */
+  readonly #logs: LogMessages[] = [{ source: null, seqs: new Map() }];
   readonly #turns = new Map<string, OpenTurn>();
   #turn: OpenTurn | null = null;
   /** The log that is read now. */
   #source: ConversationId | null = null;
   /** Messages outside of a turn: the last may turn out to be a prompt. */
-  #loose: EntryOf<"message">[] = [];
+  #loose: EntryId[] = [];
 
   constructor(keepCarriers: boolean = true) {
     this.#carriers = keepCarriers ? new Map() : null;
   }
 
   /** Entries in the order of their logs, the oldest log first. `source`: as a link has it. */
-  add(entry: Entry, source: ConversationId | null): void {
+  add(entry: ChainEntry, source: ConversationId | null): void {
     if (source !== this.#source) this.#startLog(source);
     if (entry.type === "upstream_link") this.#addLink(entry);
     else if (entry.type === "message") this.#addMessage(entry);
@@ -93,6 +98,7 @@ export class ChainReader {
   /** A fork may see the beginning of a turn of its source and not its end; its own messages belong to no such turn. */
   #startLog(source: ConversationId | null): void {
     this.#flush();
+    this.#logs.unshift({ source, seqs: new Map() });
     this.#source = source;
     this.#turn = null;
     this.#turns.clear();
@@ -110,18 +116,18 @@ export class ChainReader {
     if (this.#turn !== null) this.#turn.carrier = this.#links.length - 1; // it rolled by itself, or is about to be asked
   }
 
-  #addMessage(entry: EntryOf<"message">): void {
-    this.#places.set(entry.id, { source: this.#source, seq: entry.seq });
+  #addMessage({ id, seq }: Pick<MessageEntry, "id" | "seq">): void {
+    this.#logs[0]?.seqs.set(id, seq);
     if (this.#turn !== null) {
-      if (this.#turn.carrier !== null) this.#carry(this.#turn.carrier, entry.id);
+      if (this.#turn.carrier !== null) this.#carry(this.#turn.carrier, id);
     } else if (this.#links.at(-1)?.source === this.#source) {
-      this.#loose.push(entry);
+      this.#loose.push(id);
       if (this.#loose.length > LOOSE_MAX) this.#flush(LOOSE_MAX / 2);
     }
   }
 
   #startTurn({ turn, prompt }: EntryOf<"turn_start">): void {
-    this.#loose = this.#loose.filter(({ id }) => id !== prompt);
+    this.#loose = this.#loose.filter((id) => id !== prompt);
     this.#flush();
     this.#turn = { prompt: prompt ?? null, carrier: null };
     this.#turns.set(turn, this.#turn);
@@ -138,14 +144,14 @@ export class ChainReader {
   #flush(kept: number = 0): void {
     const head = this.#links.length - 1;
     const settled = this.#loose.splice(0, this.#loose.length - kept);
-    for (const { id } of settled) this.#carry(head, id);
+    for (const id of settled) this.#carry(head, id);
   }
 
   #carry(at: number, message: EntryId): void {
-    const [link, place] = [this.#links[at], this.#places.get(message)];
-    if (link === undefined || place === undefined) return;
-    if (place.source === link.source) {
-      const { seq } = place;
+    const [link, log] = [this.#links[at], this.#logs.find(({ seqs }) => seqs.has(message))];
+    const seq = log?.seqs.get(message);
+    if (link === undefined || seq === undefined) return;
+    if (log?.source === link.source) {
       const carried = (link.carried ??= { fromSeq: seq, toSeq: seq });
       carried.fromSeq = Math.min(carried.fromSeq, seq);
       carried.toSeq = Math.max(carried.toSeq, seq);

@@ -1,6 +1,6 @@
 import type { Entry, EntryType } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
-import { CHAIN_TYPES, ChainReader } from "./chain.ts";
+import { CHAIN_TYPES, type ChainEntry, ChainReader } from "./chain.ts";
 import { linkRecords } from "./link-records.ts";
 
 /** Whose sessions are meant: what is left out may be anything; an account of null is one nobody named. */
@@ -42,7 +42,7 @@ export class AccountReader {
     this.#reset = reset;
   }
 
-  add(entry: Entry, source: ConversationId | null): void {
+  add(entry: ChainEntry, source: ConversationId | null): void {
     this.#chain.add(entry, source);
     if (entry.type === "message") this.#said.add(entry.id);
     else if (entry.id === this.#reset) {

@@ -1,6 +1,6 @@
 import type { Appended } from "#log/batch";
 import type { BatchEndAt } from "#log/batch-links";
-import type { StoredEntry } from "#log/entry";
+import type { EntryType, SettingType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
@@ -19,7 +19,6 @@ import type {
   StoreWindow,
   WindowRequest,
 } from "#store/requests";
-import type { SettingType } from "#log/entry";
 import { withinBytes } from "#store/within-bytes";
 import { foldedRunPage } from "#stores/sqlite/tables/count-runs";
 import { runPage } from "#stores/sqlite/tables/run-rows";
@@ -45,20 +44,49 @@ const READ = {
 };
 const BATCH_ENDS = `SELECT seq, link, by_owner FROM entries INDEXED BY entries_seq
   WHERE conversation = ? AND seq > ? AND link IS NOT NULL ORDER BY seq LIMIT ?`;
-const READ_KIND = {
-  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
-  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?`,
+/** Several kinds are merged in the order of the log, each along its index: no row is read that is not given. */
+const READ_KINDS = {
+  up: readKinds("seq > ? AND seq <= ?", ""),
+  down: readKinds("seq < ? AND seq >= ?", "DESC"),
 };
-const READ_BULK = {
-  up: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
-  down: `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND type = ? AND seq < ? AND seq >= ? ORDER BY seq DESC LIMIT ?`,
+/** Types without a kind are found by going through the log, whatever else is asked for. */
+const READ_TYPES = {
+  up: readTypes("seq > ? AND seq <= ?", ""),
+  down: readTypes("seq < ? AND seq >= ?", "DESC"),
 };
+
+type TypesStatement = (types: number) => string;
+
+function perCount(make: TypesStatement): TypesStatement {
+  const made: string[] = [];
+  return (types) => (made[types] ??= make(types));
+}
+
+function readKinds(range: string, order: "" | "DESC"): TypesStatement {
+  const one = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_kind WHERE conversation = ? AND kind = ? AND ${range}`;
+  return perCount((kinds) => `${Array(kinds).fill(one).join(" UNION ALL ")} ORDER BY seq ${order} LIMIT ?`);
+}
+
+function readTypes(range: string, order: "" | "DESC"): TypesStatement {
+  return (
+    types,
+  ) => `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND ${range}
+  AND type IN (${Array(types).fill("?").join(", ")}) ORDER BY seq ${order} LIMIT ?`;
+}
 
 /** A conversation, and where a page of it ends. */
 interface PageEnd {
   readonly row: number;
   readonly isFork: boolean;
   readonly end: RowPlace;
+}
+
+/** A stretch of a log, from behind a seq to another. */
+interface ReadRange {
+  readonly row: number;
+  readonly after: number;
+  readonly until: number;
+  readonly limit: number;
 }
 
 /** Answers questions on one read connection. Every answer is whole when it returns: no statement stays open. */
@@ -207,23 +235,21 @@ export class Reader {
     const way = newestFirst ? "down" : "up";
     const { after = newestFirst ? Number.MAX_SAFE_INTEGER : 0 } = request;
     const { until = newestFirst ? 0 : Number.MAX_SAFE_INTEGER } = request;
-    const range = [after, until, limit] as const;
-    if (types === undefined)
-      return this.#storedWithin(this.sql.all<EntryRow>(READ[way], row, ...range), request);
-    // One index range per type, merged: the bulk of other types is never looked at.
-    const found = [...new Set(types)].flatMap((type) => {
-      const kind = typeNumber(type);
-      return kind === null
-        ? this.sql.all<EntryRow>(READ_BULK[way], row, type, ...range)
-        : this.sql.all<EntryRow>(READ_KIND[way], row, kind, ...range);
-    });
-    const sorted = found.toSorted((a, b) => (newestFirst ? b[2] - a[2] : a[2] - b[2]));
-    return this.#storedWithin(sorted.slice(0, limit), request);
+    const rows = this.#rowsOf(way, types, { row, after, until, limit });
+    // Large payloads do not lie in their rows: none is brought behind the one that is too much.
+    return withinBytes(storedOf(rows, this.lookup), request.bytes);
   }
 
-  /** Large payloads do not lie in their rows: none is brought behind the one that is too much. */
-  #storedWithin(rows: readonly EntryRow[], { bytes }: ReadRequest): readonly StoredEntry[] {
-    return withinBytes(storedOf(rows, this.lookup), bytes);
+  #rowsOf(way: "up" | "down", asked: readonly EntryType[] | undefined, at: ReadRange): readonly EntryRow[] {
+    const { row, after, until, limit } = at;
+    if (asked === undefined) return this.sql.all<EntryRow>(READ[way], row, after, until, limit);
+    const types = [...new Set(asked)];
+    const kinds = types.map((type) => typeNumber(type));
+    if (types.length === 0) return [];
+    if (kinds.includes(null))
+      return this.sql.all<EntryRow>(READ_TYPES[way](types.length), row, after, until, ...types, limit);
+    const each = kinds.flatMap((kind) => [row, kind, after, until]);
+    return this.sql.all<EntryRow>(READ_KINDS[way](kinds.length), ...each, limit);
   }
 
   batchEnds(space: SpaceId, { conversation, after, limit }: BatchEndsRequest): readonly BatchEndAt[] {
