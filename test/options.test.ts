@@ -97,7 +97,7 @@ const TAKERS: readonly (readonly [
   [
     "postgresStore",
     async (options) => postgresStore({ url: "postgres://nobody@127.0.0.1:1/none", ...options }),
-    { connections: NO_COUNT, connectMs: WRONG, pollMs: WRONG, partitions: NO_AMOUNT },
+    { connections: NO_COUNT, connectMs: WRONG, queryMs: WRONG, pollMs: WRONG, partitions: NO_AMOUNT },
   ],
   [
     "limits of the server",

@@ -12,7 +12,7 @@ import { checkSpace } from "./check/pg-check.ts";
 import { readHealth } from "./check/pg-health.ts";
 import { checkFence } from "./check/pg-fence-check.ts";
 import { type Connections, Db, TRIES } from "./db/db.ts";
-import { openClient, openPool, type PgPool, pgConnections } from "./db/pg-connections.ts";
+import { openClient, openConnections, type PgPool } from "./db/pg-connections.ts";
 import type { ListenClient } from "./db/pg-listener.ts";
 import { SqlTexts } from "./db/sql-texts.ts";
 import {
@@ -73,6 +73,8 @@ export interface PostgresStoreOptions {
   readonly connections?: number;
   /** How long a connection is waited for. */
   readonly connectMs?: number;
+  /** How long an answer is waited for before its connection is thrown away; to erase, check and search, twelve times as long. */
+  readonly queryMs?: number;
   /** How late a tail may notice what another process wrote. */
   readonly pollMs?: number;
   /**
@@ -86,9 +88,7 @@ export interface PostgresStoreOptions {
   readonly nowMs?: () => number;
 }
 
-const CONNECTIONS = 10;
-const CONNECT_MS = 10_000;
-const POLL_MS = 100;
+const [CONNECTIONS, CONNECT_MS, QUERY_MS, POLL_MS] = [10, 10_000, 10_000, 100];
 
 /** A store in PostgreSQL, shared by any number of machines. An empty database is set up on the first open. */
 export async function postgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -119,11 +119,12 @@ async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
   checkNumbers(options, {
     connections: "count",
     connectMs: "limit",
+    queryMs: "limit",
     pollMs: "limit",
     partitions: "amount",
   });
-  const { url, pool, connections = CONNECTIONS, connectMs = CONNECT_MS } = options;
-  const address = url === undefined ? null : parsePostgresAddress(url);
+  const { pool, connections = CONNECTIONS, connectMs = CONNECT_MS } = options;
+  const address = options.url === undefined ? null : parsePostgresAddress(options.url);
   if (pool === undefined && address === null)
     throw new LogError(
       "invalid_request",
@@ -133,11 +134,9 @@ async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
   const partitions = checkPartitions(options.partitions ?? address?.partitions ?? 0);
   const functions = options.functions ?? address?.functions ?? true;
   const rowSecurity = options.rowSecurity ?? address?.rowSecurity ?? false;
+  const queryMs = options.queryMs ?? address?.queryMs ?? QUERY_MS;
   const place = address?.place ?? `the pool that was given (schema ${schema})`;
-  const made =
-    pool === undefined
-      ? pgConnections(await openPool({ url: address?.url ?? "", connections, connectMs }), { owned: true })
-      : pgConnections(pool, { owned: false });
+  const made = await openConnections(pool, { url: address?.url ?? "", connections, connectMs, queryMs });
   const listen = listenerFor(options.listen ?? address?.listen ?? false, { address, connectMs });
   return { connections: made, place, schema, partitions, functions, rowSecurity, listen };
 }
@@ -163,7 +162,7 @@ async function openSchema(db: Db, given: Making & { readonly readOnly: boolean }
       place: db.place,
     });
   if (!given.readOnly && !(await isAsWanted(db, found, given))) {
-    await migrateSchema(db, given);
+    await migrateSchema(db.patient(), given);
     found = await foundVersion(db);
   }
   if (found === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
@@ -212,11 +211,11 @@ class PostgresStore implements StoreDriver {
       labelled: (request) => labelFacts(db, space, request),
       tail: (request) => tailEntries(db, this.#poll, space, request),
       runs: (request) => runPage(db, space, request),
-      search: (request) => searchEntries(db, space, request),
+      search: (request) => searchEntries(db.patient(), space, request),
       getBlob: (conversation, digest) => readBlob(db, space, conversation, digest),
       check: async (request) => [
         ...(await checkFence(db, this.#options.rowSecurity === true)),
-        ...(await checkSpace(db, space, request)),
+        ...(await checkSpace(db.patient(), space, request)),
       ],
     };
   }

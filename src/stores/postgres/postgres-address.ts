@@ -12,6 +12,8 @@ export interface PostgresAddress {
   readonly functions: boolean;
   readonly rowSecurity: boolean;
   readonly listen: boolean;
+  /** How long a statement is waited for; null: the address does not say. */
+  readonly queryMs: number | null;
   /** For people: without user's password and without settings. */
   readonly place: string;
 }
@@ -29,6 +31,7 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   const functions = settingIn(url, "functions") !== "off";
   const rowSecurity = switchIn(url, "row_security");
   const listen = switchIn(url, "listen");
+  const queryMs = millisecondsIn(url, "query_ms");
   return {
     url: url.href,
     schema: checkSchema(schema),
@@ -36,6 +39,7 @@ export function parsePostgresAddress(text: string): PostgresAddress {
     functions,
     rowSecurity,
     listen,
+    queryMs,
     place: placeOf(url, schema),
   };
 }
@@ -44,6 +48,15 @@ function settingIn(url: URL, name: string): string | null {
   const value = url.searchParams.get(name);
   url.searchParams.delete(name);
   return value;
+}
+
+function millisecondsIn(url: URL, name: string): number | null {
+  const value = settingIn(url, name);
+  if (value === null || /^[1-9]\d{0,8}$/.test(value)) return value === null ? null : Number(value);
+  throw new LogError(
+    "invalid_request",
+    `In the address of a store in PostgreSQL ${name} is a number of milliseconds, such as 10000`,
+  );
 }
 
 function switchIn(url: URL, name: string): boolean {

@@ -8,6 +8,8 @@ const NETWORK: ReadonlySet<string> = new Set(
   "ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EHOSTUNREACH ENETUNREACH EAI_AGAIN".split(" "),
 );
 const LOST = /connection (?:terminated|ended|error)|not queryable|timeout expired|server closed/i;
+/** How the driver says that no answer came in time, to a statement or to a new connection. */
+const SILENT = /^(?:Query read timeout|timeout expired|Connection terminated due to connection timeout)/;
 /** How a pool says that all of its connections were in use for too long: nothing was sent. */
 const POOL_FULL = /^timeout exceeded when trying to connect/;
 
@@ -48,7 +50,13 @@ export function isUnmade(error: unknown): boolean {
 export function isLost(error: unknown): boolean {
   const state = stateOf(error);
   if (SERVER_GONE.has(state) || NETWORK.has(state) || state.startsWith("08")) return true;
-  return !/^[0-9A-Z]{5}$/.test(state) && error instanceof Error && LOST.test(error.message);
+  if (/^[0-9A-Z]{5}$/.test(state) || !(error instanceof Error)) return false;
+  return LOST.test(error.message) || isSilent(error);
+}
+
+/** No answer came in time. The connection is thrown away with the statement, which may still be carried out. */
+export function isSilent(error: unknown): boolean {
+  return error instanceof Error && SILENT.test(error.message);
 }
 
 /** What the database or the network said, as something a caller can act on. `place` says where, without a password. */
@@ -68,7 +76,7 @@ export function toLogError(error: unknown, place: string): LogError {
   if (isLost(error))
     return new LogError(
       "store_failed",
-      `${place}: The database cannot be reached, or the connection was cut (${said}). What is stored is safe; try again, with the same key where something was written`,
+      `${place}: The database cannot be reached, is silent, or the connection was cut (${said}). What is stored is safe; try again, with the same key where something was written`,
       { ...details, lost: true },
       { cause: error },
     );

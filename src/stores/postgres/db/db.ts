@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { isLost, mayTryAgain, toLogError } from "#stores/postgres/postgres-errors";
+import { isLost, isSilent, mayTryAgain, toLogError } from "#stores/postgres/postgres-errors";
 import { setSpace } from "#stores/postgres/tables/pg-row-security";
 import type { ConnectionCounts } from "#store/requests";
 import { type Call, SqlTexts } from "./sql-texts.ts";
@@ -16,6 +16,10 @@ export interface Session {
 export interface Connections extends Session {
   /** One connection, given back when the work is over; one that failed is thrown away. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** How long a statement is waited for. */
+  readonly queryMs: number;
+  /** The same connections for statements that may take long. */
+  patient(): Connections;
   /** Null where that cannot be told. */
   counts(): ConnectionCounts | null;
   close(): Promise<void>;
@@ -35,6 +39,7 @@ export interface DbSettings {
 export const TRIES = 6;
 const PAUSE_MS = 5;
 const LOST_PAUSE_MS = 100;
+const SILENT_TRIES = 2; // each one is waited for
 
 /** Statements on the tables of one schema. Nothing is left behind in a connection: a pooler may give it to anybody. */
 export class Db {
@@ -73,6 +78,11 @@ export class Db {
   /** The same for one space, whose rows are then the only ones that the tables show. */
   inSpace(space: string): Db {
     return this.fenced ? this.with({ space }) : this;
+  }
+
+  /** The same for work whose statements grow with what is stored. */
+  patient(): Db {
+    return new Db(this.#connections.patient(), this.#settings);
   }
 
   /** A question: asked again when the connection was cut, or others were in the way. */
@@ -123,14 +133,16 @@ export class Db {
 
   async #inTransaction<T>(work: (session: Session) => Promise<T>, begin: string): Promise<T> {
     const { space } = this.#settings;
+    const named = space === null ? "" : `; select ${setSpace(literal(space))}`;
     return this.#connections.use(async (session) => {
-      await session.query(space === null ? begin : `${begin}; select ${setSpace(literal(space))}`, []);
+      await session.query(`${begin}; ${waitsUpTo(this.#connections.queryMs)}${named}`, []);
       try {
         const result = await work(session);
         await session.query("commit", []);
         return result;
       } catch (error) {
-        await session.query("rollback", []).catch(() => undefined);
+        // A connection that is gone or silent takes its transaction with it.
+        if (!isLost(error)) await session.query("rollback", []).catch(() => undefined);
         throw error;
       }
     });
@@ -140,8 +152,10 @@ export class Db {
   async within<T>(work: (db: Db) => Promise<T>): Promise<T> {
     return this.transaction((session) => {
       const only: Connections = {
+        queryMs: this.#connections.queryMs,
         query: (text, values) => session.query(text, values),
         use: (use) => use(session),
+        patient: () => only,
         counts: () => null,
         close: async () => undefined,
       };
@@ -156,7 +170,8 @@ export class Db {
         return await work();
       } catch (error) {
         const again = mayTryAgain(error) || (repeatable && isLost(error));
-        if (!again || tries >= this.#settings.tries) throw error;
+        const most = isSilent(error) ? SILENT_TRIES : TRIES;
+        if (!again || tries >= Math.min(most, this.#settings.tries)) throw error;
         const pauseMs = isLost(error) ? LOST_PAUSE_MS : PAUSE_MS;
         await pause(pauseMs * tries * (0.5 + Math.random()));
       }
@@ -171,6 +186,11 @@ export class Db {
   close(): Promise<void> {
     return this.#connections.close();
   }
+}
+
+/** What the server itself does not outwait: a client that vanishes in a transaction keeps its locks no longer. */
+function waitsUpTo(ms: number): string {
+  return `set local statement_timeout = ${ms}; set local idle_in_transaction_session_timeout = ${ms}`;
 }
 
 function literal(text: string): string {

@@ -9,6 +9,8 @@ interface PgQuery {
   readonly values: unknown[];
   readonly rowMode: "array";
   readonly types: { getTypeParser(oid: number, format?: string): (value: string) => unknown };
+  /** Of the driver: milliseconds until it gives up. */
+  readonly query_timeout: number;
 }
 
 interface PgResult {
@@ -63,29 +65,35 @@ function safeInteger(text: string): number {
 
 const TYPES = { getTypeParser: parserOf };
 
-async function run(
-  target: { query(config: PgQuery): Promise<PgResult> },
-  text: string,
-  values: readonly unknown[],
-): Promise<readonly Row[]> {
-  const { rows } = await target.query({ text, values: [...values], rowMode: "array", types: TYPES });
-  return rows as readonly Row[];
+function sessionOf(target: { query(config: PgQuery): Promise<PgResult> }, queryMs: number): Session {
+  const how = { rowMode: "array", types: TYPES, query_timeout: queryMs } as const;
+  return {
+    async query(text, values) {
+      const { rows } = await target.query({ text, values: [...values], ...how });
+      return rows as readonly Row[];
+    },
+  };
 }
 
 const unheard = (): void => undefined;
+const PATIENCE = 12;
 
 /** Connections of a pool of node-postgres. A pool that was given stays the host's to end. */
-export function pgConnections(pool: PgPool, given: { readonly owned: boolean }): Connections {
+function pgConnections(pool: PgPool, given: ConnectionSettings): Connections {
+  const { owned, queryMs } = given;
   // Unheard, the death of an idle connection would end the process.
-  if (given.owned) pool.on?.("error", unheard);
+  if (owned) pool.on?.("error", unheard);
   return {
-    query: (text, values) => run(pool, text, values),
+    queryMs,
+    // A pool throws away a connection whose statement failed, and so one that fell silent.
+    ...sessionOf(pool, queryMs),
+    patient: () => pgConnections(pool, { owned: false, queryMs: queryMs * PATIENCE }),
     async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
       const client = await pool.connect();
       client.on?.("error", unheard);
       let failed = true;
       try {
-        const result = await work({ query: (text, values) => run(client, text, values) });
+        const result = await work(sessionOf(client, queryMs));
         failed = false;
         return result;
       } finally {
@@ -95,9 +103,15 @@ export function pgConnections(pool: PgPool, given: { readonly owned: boolean }):
     },
     counts: () => countsOf(pool),
     close: async () => {
-      if (given.owned) await pool.end();
+      if (owned) await pool.end();
     },
   };
+}
+
+interface ConnectionSettings {
+  readonly owned: boolean;
+  /** How long a statement is waited for. */
+  readonly queryMs: number;
 }
 
 function countsOf({ totalCount, idleCount, waitingCount, options }: PgPool): ConnectionCounts | null {
@@ -106,20 +120,35 @@ function countsOf({ totalCount, idleCount, waitingCount, options }: PgPool): Con
   return { open: totalCount, inUse, waiting: waitingCount, most: options?.max ?? null };
 }
 
-export interface PoolSettings {
+/** A line that was cut without a word is noticed, also where nothing is sent. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
+interface PoolSettings {
   readonly url: string;
   readonly connections: number;
   readonly connectMs: number;
 }
 
+/** Those of the pool that the host brings, or of one of our own. */
+export async function openConnections(
+  pool: PgPool | undefined,
+  settings: PoolSettings & { readonly queryMs: number },
+): Promise<Connections> {
+  const { queryMs } = settings;
+  return pool === undefined
+    ? pgConnections(await openPool(settings), { owned: true, queryMs })
+    : pgConnections(pool, { owned: false, queryMs });
+}
+
 /** A pool of our own; the driver is loaded when it is needed. */
-export async function openPool({ url, connections, connectMs }: PoolSettings): Promise<PgPool> {
+async function openPool({ url, connections, connectMs }: PoolSettings): Promise<PgPool> {
   const { Pool } = await loadDriver();
   return new Pool({
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: connectMs,
     application_name: "holdfast",
+    ...KEEP_ALIVE,
   });
 }
 
@@ -130,7 +159,7 @@ export async function openClient(given: Omit<PoolSettings, "connections">): Prom
     connectionString: given.url,
     connectionTimeoutMillis: given.connectMs,
     application_name: "holdfast listen",
-    keepAlive: true,
+    ...KEEP_ALIVE,
   });
   return client as typeof client & { unref(): void }; // missing in the driver's types
 }

@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from "node:sqlite";
 import { LogError } from "#log/errors";
-import { openPool, pgConnections } from "#stores/postgres/db/pg-connections";
+import { openConnections } from "#stores/postgres/db/pg-connections";
 import { parsePostgresAddress } from "#stores/postgres/postgres-address";
 import { toLogError } from "#stores/postgres/postgres-errors";
 
@@ -36,14 +36,14 @@ export function quoteName(name: string): string {
 }
 
 const CONNECT_MS = 10_000;
+const QUERY_MS = 120_000; // tables of others may have no index for what is asked
 
 export async function openPostgresSource(url: string): Promise<SourceDatabase> {
   const address = parsePostgresAddress(url);
   const place = address.place.replace(/ \(schema .*\)$/, "");
-  const connections = pgConnections(
-    await openPool({ url: address.url, connections: 2, connectMs: CONNECT_MS }),
-    { owned: true },
-  );
+  const { url: cleanUrl, queryMs } = address;
+  const settings = { url: cleanUrl, connections: 2, connectMs: CONNECT_MS, queryMs: queryMs ?? QUERY_MS };
+  const connections = await openConnections(undefined, settings);
   const query: SourceDatabase["query"] = async (text, values = []) => {
     try {
       return await connections.use(async (session) => {
