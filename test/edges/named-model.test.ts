@@ -53,7 +53,7 @@ test("the simulated agent answers where it is named, and in what it ran: also in
 test("a server runs turns and replays by what it was started with, and by nobody else", async () => {
   const stop = new AbortController();
   const started = Promise.withResolvers<{ readonly url: string; readonly token: string }>();
-  const ended = holdfastHere("memory:", ["serve", "--json"], {
+  const ended = holdfastHere("memory:", ["serve", "--json", "--print-link"], {
     interrupt: stop.signal,
     onOut: (text) => started.resolve(JSON.parse(text) as { readonly url: string; readonly token: string }),
   });

@@ -34,7 +34,7 @@ test("a killed server comes back on its port with its sessions, by itself; SIGTE
   await holdfastHere(store, ["new", "--id", "first", "--title", "Seen"]);
   const ui = spawn(
     process.execPath,
-    [MAIN, "ui", "first", "--agent", "simulated", "--speed", "100", "--store", store],
+    [MAIN, "ui", "first", "--agent", "simulated", "--speed", "100", "--print-link", "--store", store],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, DISPLAY: "" },
@@ -94,7 +94,7 @@ test("a killed server comes back on its port with its sessions, by itself; SIGTE
 test("a server without whoever watches over it ends; one that cannot be started says why", async () => {
   using folder = tempDir();
   const store = `sqlite:${join(folder.path, "store.db")}`;
-  const ui = spawn(process.execPath, [MAIN, "ui", "--json", "--store", store], {
+  const ui = spawn(process.execPath, [MAIN, "ui", "--json", "--print-link", "--store", store], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   using _ = endedAtLast(ui);

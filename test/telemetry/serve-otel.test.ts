@@ -30,13 +30,16 @@ test("serve --otel makes spans for the SDK that was registered, and figures at /
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   trace.setGlobalTracerProvider(provider);
-  const { status } = await serving(["--otel", "--json", "--model", "sim"], async ({ url, token }) => {
-    const client = createClient({ url, token });
-    const { conversation } = await client.createConversation({});
-    for await (const _ of client.turnEvents(await client.send({ conversation, content: "hello" })));
-    const figures = new TextDecoder().decode(await client.getMetrics());
-    expect(figures).toContain('holdfast_turns_total{outcome="completed",class="completed"} 1');
-  });
+  const { status } = await serving(
+    ["--otel", "--json", "--print-link", "--model", "sim"],
+    async ({ url, token }) => {
+      const client = createClient({ url, token });
+      const { conversation } = await client.createConversation({});
+      for await (const _ of client.turnEvents(await client.send({ conversation, content: "hello" })));
+      const figures = new TextDecoder().decode(await client.getMetrics());
+      expect(figures).toContain('holdfast_turns_total{outcome="completed",class="completed"} 1');
+    },
+  );
   expect(status).toBe(0);
   expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(["chat sim", "invoke_agent"]);
 });

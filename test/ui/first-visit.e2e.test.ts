@@ -20,7 +20,7 @@ async function startUi(): Promise<AsyncDisposable & { readonly link: string }> {
   const store = `sqlite:${join(folder.path, "store.db")}`;
   const ui = spawn(
     process.execPath,
-    [MAIN, "ui", "--agent", "simulated", "--speed", "10", "--store", store],
+    [MAIN, "ui", "--agent", "simulated", "--speed", "10", "--print-link", "--store", store],
     {
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...process.env, DISPLAY: "" },

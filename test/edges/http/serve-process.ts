@@ -18,9 +18,13 @@ export interface ServeProcess extends Ready, AsyncDisposable {
 
 /** `holdfast serve` with these arguments; resolves when it listens. */
 export async function startServer(store: string, ...args: readonly string[]): Promise<ServeProcess> {
-  const child = spawn(process.execPath, [MAIN, "serve", "--json", "--store", store, ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    [MAIN, "serve", "--json", "--print-link", "--store", store, ...args],
+    {
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
   const closed = once(child, "close") as Promise<[number | null]>;
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {

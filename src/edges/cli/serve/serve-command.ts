@@ -4,12 +4,12 @@ export const serveCommand: Command = {
   name: "serve",
   summary: "Serves conversations over HTTP, to programs and browsers with a token",
   usage: [
-    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--trusted-proxy ADDRESS]... [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--rate N] [--log-format text|json] [--log-level LEVEL] [--read-only] [-- COMMAND [ARGUMENT...]]",
+    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--trusted-proxy ADDRESS]... [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--rate N] [--print-link] [--log-format text|json] [--log-level LEVEL] [--read-only] [-- COMMAND [ARGUMENT...]]",
   ],
-  about: `Listens on this machine alone, on a free port, and prints a link that opens a browser once. A
+  about: `Listens on this machine alone, on a free port, and prints to a terminal a link that opens a browser once. A
 program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
-GET /api/openapi.json describes every route, GET /metrics has figures for Prometheus. With --json the address, the link and a token for as
-long as it runs are printed as one object. Ctrl-C, or SIGTERM, stops it: what is under way is
+GET /api/openapi.json describes every route, GET /metrics has figures for Prometheus. With --json what it prints is
+one object. Ctrl-C, or SIGTERM, stops it: what is under way is
 finished first, for ten seconds, and a turn that runs for longer is stopped.
 
 Turns are run by the models and agents that are named; without one the server only reads and writes logs.
@@ -38,6 +38,8 @@ Turns are run by the models and agents that are named; without one the server on
                      (NODE_OPTIONS='--import ./otel.mjs'); needs the package @opentelemetry/api
   --no-ui            no pages for a browser, the API alone
   --rate N           how many requests a second a token may make; 200 unless given, twice that at once
+  --print-link       prints the link, and with --json a token for as long as it runs, also where the
+                     output is no terminal: a file or a journal keeps both
   --read-only        nothing is written, whatever a token may do
   --log-format NAME  text or json: how the server logs to stderr, one line for each event (default: text)
   --log-level LEVEL  debug, info, warn or error (default: info, which includes every request)`,
@@ -65,6 +67,7 @@ Turns are run by the models and agents that are named; without one the server on
     "no-memory": { type: "boolean" },
     otel: { type: "boolean" },
     "no-ui": { type: "boolean" },
+    "print-link": { type: "boolean" },
     "read-only": { type: "boolean" },
     "log-format": { type: "string" },
     "log-level": { type: "string" },

@@ -35,6 +35,11 @@ export function publicUrlOf(text: string | undefined): string | undefined {
   throw new LogError("invalid_request", `--public-url takes https://NAME, without a path, not "${text}"`);
 }
 
+/** What is printed to a terminal is read there and then; what goes elsewhere may be kept by a journal. */
+export function mayPrintSecrets({ io, flags }: Call): boolean {
+  return io.out.isTerminal || flags.has("print-link");
+}
+
 /** A run by itself: it prints where it is and stops at Ctrl-C. */
 export function ownRun(call: Call): ServerRun {
   const secret = newSecret("hf");
@@ -46,13 +51,20 @@ export function ownRun(call: Call): ServerRun {
     graceMs: GRACE_MS,
     closeMs: CLOSE_MS,
     ready: ({ url, handler }, { space, rights, ...grant }) => {
+      const serving = `Serving the space ${space} at ${url}`;
+      if (!mayPrintSecrets(call))
+        return answer(
+          call,
+          { url, space, rights },
+          () => `${serving}\nWith --print-link this also prints a link that opens a browser.`,
+        );
       // A browser comes by the name that the proxy has: its cookie may be for TLS alone.
       const shown = publicUrlOf(call.flags.text("public-url")) ?? url;
       const launch = `${shown}/launch?code=${handler.launchCode({ ...grant, space, rights })}`;
       return answer(
         call,
         { url, launch, token: secret, space, rights },
-        () => `Serving the space ${space} at ${url}
+        () => `${serving}
 Open once, within five minutes: ${launch}
 Ctrl-C stops it.`,
       );

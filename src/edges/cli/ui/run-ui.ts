@@ -3,6 +3,7 @@ import { LogError } from "#log/errors";
 import { findAddress } from "#edges/cli/address";
 import { answer, type Call, remark } from "#edges/cli/command";
 import { openBrowser } from "./open-browser.ts";
+import { mayPrintSecrets } from "#edges/cli/serve/server-run";
 import { supervise } from "./supervise.ts";
 
 const PASSED_TEXTS = ["host", "cwd", "speed", "base-url"];
@@ -29,9 +30,13 @@ export async function runUi(call: Call): Promise<number> {
     stop,
     onReady: async ({ url, launch }) => {
       const rights = flags.has("read-only") ? "read" : "admin";
-      await answer(call, { url, launch, token: secret, space, rights }, () => launch ?? url);
-      if (!call.json)
-        await remark(call, "The link opens one browser, once, within five minutes. Ctrl-C ends the server.");
+      const isPrinted = mayPrintSecrets(call);
+      const secrets = isPrinted ? { launch, token: secret } : {};
+      await answer(call, { url, ...secrets, space, rights }, () => (isPrinted ? (launch ?? url) : url));
+      const about = isPrinted
+        ? "The link opens one browser, once, within five minutes."
+        : "With --print-link this prints a link that opens a browser.";
+      if (!call.json) await remark(call, `${about} Ctrl-C ends the server.`);
       if (io.out.isTerminal && !flags.has("no-open")) openBrowser(launch ?? url, io.env);
     },
     onEnd: async (how) => {
