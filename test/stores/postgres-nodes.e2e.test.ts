@@ -151,7 +151,7 @@ async function takenOver(given: Given & { readonly id: string }): Promise<void> 
 }
 
 test("15: a node without a free connection for longer than its lease stops its turn and adds nothing; others are told busy, and another node goes on", async () => {
-  const pool = new pg.Pool({ connectionString: server.url, max: 2, connectionTimeoutMillis: 200 });
+  const pool = new pg.Pool({ connectionString: server.url, max: 2, connectionTimeoutMillis: 1_000 });
   pool.on("error", () => undefined);
   await using starved = await openHoldfast({ store: await postgresStore({ pool }) });
   const id = "starved";
@@ -166,7 +166,7 @@ test("15: a node without a free connection for longer than its lease stops its t
     },
   ]);
   const more = { instructions: false, isDead: async (): Promise<boolean> => false } as const;
-  const agent = new Agent(starved, { model, leaseMs: 900, ...more });
+  const agent = new Agent(starved, { model, leaseMs: 4_000, ...more });
   const turn = agent.send(id, "hold").catch((error: unknown) => error);
   await begun.promise;
   const hogs = [await pool.connect(), await pool.connect()];

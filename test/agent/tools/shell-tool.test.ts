@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { shellTool } from "#agent/tools/shell-tool";
+import { type Clock, systemClock } from "#conversation/clock";
 import { readIdentity } from "#turn/effects/process-group";
 import { runEffects } from "#turn/effects/run-effects";
 import type { Tool } from "#turn/effects/tool";
@@ -48,21 +49,20 @@ test("what a command leaves in the background is ended with it, also what left i
   expect(pids.map((pid) => runs(pid))).toEqual([false, false]);
 });
 
+/** A tool, and what it said first. */
+function heard(tool: Tool): { readonly tool: Tool; readonly said: Promise<string> } {
+  const said = Promise.withResolvers<string>();
+  const run: Tool["run"] = (input, call) =>
+    tool.run(input, { ...call, progress: (text) => (said.resolve(text), call.progress(text)) });
+  return { tool: { ...tool, run }, said: said.promise };
+}
+
 test("when the turn is over the whole group is ended, and what it had said stays", async () => {
   using temp = tempDir();
   const turn = new AbortController();
-  const said = Promise.withResolvers<string>();
-  const shell = shellTool({ cwd: temp.path });
-  const heard: Tool = {
-    ...shell,
-    run: (input, call) =>
-      shell.run(input, {
-        ...call,
-        progress: (text) => (said.resolve(text), call.progress(text)),
-      }),
-  };
-  const running = use(heard, { command: "trap '' TERM; sleep 600 & echo $$ $!; wait" }, turn.signal);
-  const pids = await numbers(said.promise);
+  const { tool, said } = heard(shellTool({ cwd: temp.path }));
+  const running = use(tool, { command: "trap '' TERM; sleep 600 & echo $$ $!; wait" }, turn.signal);
+  const pids = await numbers(said);
   expect(pids.map((pid) => runs(pid))).toEqual([true, true]);
   turn.abort();
   const outcome = await running;
@@ -73,10 +73,11 @@ test("when the turn is over the whole group is ended, and what it had said stays
 
 test("a command that takes too long is stopped by its time limit", async () => {
   using temp = tempDir();
-  // Long enough for a busy machine to begin it.
-  const outcome = await use(shellTool({ cwd: temp.path, timeoutMs: 3_000 }), {
-    command: "echo begun; sleep 600",
-  });
+  const { tool, said } = heard(shellTool({ cwd: temp.path, timeoutMs: 3_000 }));
+  const sleep: Clock["sleep"] = async (ms, signal) =>
+    ms === 3_000 ? void (await said) : systemClock.sleep(ms, signal);
+  const command = { command: "echo begun; sleep 600" };
+  const outcome = await use(tool, command, undefined, { ...systemClock, sleep });
   expect(outcome).toMatchObject({
     state: "failed",
     output: expect.stringMatching(/^begun\n\[stopped: its time/),

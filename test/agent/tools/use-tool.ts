@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { codingTools } from "#agent/tools/coding-tools";
 import { checkInput } from "#agent/tools/tool-schema";
+import type { Clock } from "#conversation/clock";
 import type { Json } from "#log/json/json-text";
 import { type EffectOutcome, runEffects } from "#turn/effects/run-effects";
 import type { Tool, ToolRun } from "#turn/effects/tool";
@@ -11,12 +12,19 @@ export async function use(
   tool: Tool,
   input: Json,
   signal: AbortSignal = new AbortController().signal,
+  clock?: Clock,
 ): Promise<EffectOutcome> {
   expect(await checkInput(tool, input)).toEqual({ value: input });
   const chat = await aConversation(assistant("", "m1", "c0"));
   await using owner = await chat.own({ writer: "host", leaseMs: 60_000 });
   const keepBlob = (bytes: Uint8Array): Promise<string> => chat.putBlob(bytes);
-  const [outcome] = await runEffects(owner, "t1", { calls: [{ id: "c0", tool, input }], signal, keepBlob });
+  const calls = [{ id: "c0", tool, input }];
+  const [outcome] = await runEffects(owner, "t1", {
+    calls,
+    signal,
+    keepBlob,
+    ...(clock === undefined ? {} : { clock }),
+  });
   return outcome ?? { state: "unknown" };
 }
 

@@ -1,6 +1,7 @@
 /** The scripted agent's folder, as a test sees it: what it was sent, what it made, and ways to spoil it. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runs } from "./mini-agent.ts";
 import { type Control, readControl, writeControl } from "./scripted/control.ts";
 import type { Native } from "./scripted/native.ts";
 import type { Said, SessionFile } from "./scripted/session-files.ts";
@@ -134,7 +135,9 @@ export class AgentFolder {
   /** Whether this process of it is there, or one that it started; another that got its number does not count. */
   runs(pid: number): boolean {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(this.path);
+      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      // While it execs its command line is empty, and its state decides.
+      return command === "" ? runs(pid) : command.includes(this.path);
     } catch {
       return false; // it went between two looks
     }

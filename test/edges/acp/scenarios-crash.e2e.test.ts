@@ -4,17 +4,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKillable, type Bridge } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
+import { runs } from "./mini-agent.ts";
 import { fieldsOf } from "./scripted/wire.ts";
 
-/** The process a tool left, by the number it wrote down; gone counts, a zombie does too. */
-function childRuns(file: string): boolean {
-  try {
-    const pid = readFileSync(`${file}.pid`, "utf8");
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(file);
-  } catch {
-    return false;
-  }
-}
+/** Whether the process that a tool started runs, by the number it wrote down. */
+const childRuns = (file: string): boolean => runs(Number(readFileSync(`${file}.pid`, "utf8")));
 
 async function startChild(
   bridge: Bridge,

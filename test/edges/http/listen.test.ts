@@ -1,7 +1,14 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import { HttpHandler, knownNames, listen, type Listening, StoredTokens } from "#edges/http/index";
+import {
+  HttpHandler,
+  knownNames,
+  listen,
+  type Listening,
+  type ListenOptions,
+  StoredTokens,
+} from "#edges/http/index";
 import { openHoldfast } from "#open";
 
 let holdfast: Holdfast;
@@ -12,11 +19,14 @@ beforeAll(async () => {
   holdfast = await openHoldfast({ store: "memory:" });
   token = (await new StoredTokens(holdfast).add({ token: "t", space: "default", rights: "admin" })).secret;
   await holdfast.create({ id: "a" });
-  listening = await listen(
-    (port) => new HttpHandler({ holdfast, names: knownNames({ port }), limits: { bodyBytes: 1_000 } }),
-    { requestMs: 300 },
-  );
+  listening = await listenHere();
 });
+
+const listenHere = (options: ListenOptions = {}): Promise<Listening> =>
+  listen(
+    (port) => new HttpHandler({ holdfast, names: knownNames({ port }), limits: { bodyBytes: 1_000 } }),
+    options,
+  );
 
 afterAll(async () => {
   await listening.close();
@@ -24,13 +34,16 @@ afterAll(async () => {
 });
 
 /** What a server says to these bytes, until it ends the connection or has said enough. */
-function raw(text: string, options: { readonly more?: string } = {}): Promise<string> {
+function raw(
+  text: string,
+  { more, port = listening.port }: { readonly more?: string; readonly port?: number } = {},
+): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let heard = "";
-  const socket = connect(listening.port, "127.0.0.1", () => socket.write(text));
+  const socket = connect(port, "127.0.0.1", () => socket.write(text));
   socket.on("data", (bytes) => {
     heard += bytes.toString("latin1");
-    if (/\r\n\r\n/.test(heard) && options.more === undefined) socket.end();
+    if (/\r\n\r\n/.test(heard) && more === undefined) socket.end();
   });
   socket.on("error", reject);
   socket.on("close", () => resolve(heard));
@@ -86,15 +99,19 @@ test("HEAD is answered as GET is, without a body; a method that no route has is 
 });
 
 test("a request that never becomes whole is given up in time, and nobody else waits for it", async () => {
-  const halfHead = raw(`GET /api/health HTTP/1.1\r\nHost: 127`, { more: "never" });
+  const impatient = await listenHere({ requestMs: 300 });
+  const half = { more: "never", port: impatient.port } as const;
+  const halfHead = raw(`GET /api/health HTTP/1.1\r\nHost: 127`, half);
   const halfBody = raw(
-    `POST /api/conversations/a/title HTTP/1.1\r\nHost: 127.0.0.1:${listening.port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"title":`,
-    { more: "never" },
+    `POST /api/conversations/a/title HTTP/1.1\r\nHost: 127.0.0.1:${impatient.port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"title":`,
+    half,
   );
-  expect(await raw(head("/api/health"))).toMatch(/^HTTP\/1.1 200 /);
+  const headers = { authorization: `Bearer ${token}` };
+  expect((await fetch(`${impatient.url}/api/health`, { headers })).status).toBe(200);
   expect(await halfHead).toMatch(/^HTTP\/1.1 408 /);
   expect(await halfBody).toMatch(/^(?:HTTP\/1.1 408 |$)/);
   expect((await holdfast.unopened("a").head()).title).toBeNull();
+  await impatient.close();
 });
 
 test("a body that is too large is answered while it is sent, and the connection ended", async () => {

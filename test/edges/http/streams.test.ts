@@ -7,12 +7,10 @@ import { handClock, serve, type Served, URL_HERE } from "./served.ts";
 
 let served: Served;
 let token = "";
-let client: ReturnType<Served["client"]>;
 
 beforeAll(async () => {
-  served = await serve({ limits: { streamsPerToken: 3, stallMs: 20, heartbeatMs: 5 } });
+  served = await serve({ limits: { streamsPerToken: 3, heartbeatMs: 5 } });
   token = await served.token("write");
-  client = served.client(token);
   await served.holdfast.create({ id: "a" });
   await served.holdfast.create({ id: "b" });
 });
@@ -30,8 +28,13 @@ function eventsIn(text: string): readonly { readonly id: string; readonly data: 
 }
 
 /** Reads until so many events have come, then leaves. */
-async function hear(path: string, events: number, headers: Record<string, string> = {}): Promise<string> {
-  const response = await served.ask(path, by(token, headers));
+async function hear(
+  path: string,
+  events: number,
+  headers: Record<string, string> = {},
+  from: Served = served,
+): Promise<string> {
+  const response = await from.ask(path, by(token, headers));
   expect(response.status).toBe(200);
   const reader = (
     response.body ?? new ReadableStream()
@@ -119,13 +122,15 @@ test("what cannot be followed is told before a stream begins", async () => {
 });
 
 test("whoever does not read is cut off, and nobody else waits for that", async () => {
-  const conversation = await served.holdfast.create({ id: "large" });
+  const { holdfast } = served;
+  const impatient = await serve({ holdfast, limits: { stallMs: 20, heartbeatMs: 5 } });
+  const conversation = await holdfast.create({ id: "large" });
   for (let at = 0; at < 8; at++) await conversation.append(user("x".repeat(50_000)));
-  const deaf = await served.ask("/api/conversations/large/tail", by(token));
+  const deaf = await impatient.ask("/api/conversations/large/tail", by(token));
   const closed = (deaf.body as ReadableStream<Uint8Array>).getReader().closed;
-  expect(eventsIn(await hear("/api/conversations/large/tail", 9))).toHaveLength(9);
+  expect(eventsIn(await hear("/api/conversations/large/tail", 9, {}, impatient))).toHaveLength(9);
   await expect(closed).rejects.toThrow();
-  expect((await client.health()).streams).toBe(0);
+  expect((await impatient.client(token).health()).streams).toBe(0);
 });
 
 test("there are as many streams as are allowed, and one that was left makes room", async () => {

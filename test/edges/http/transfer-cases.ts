@@ -81,10 +81,8 @@ export function transferCases(kind: string, open: () => Promise<Holdfast>): void
     const { from, to } = both;
     const token = await to.token("admin");
     const file = await bundleOf(from.holdfast, "a");
-    const small = await serve({
-      holdfast: to.holdfast,
-      limits: { importBytes: 100, bodyMs: 20, imports: 1 },
-    });
+    const small = await serve({ holdfast: to.holdfast, limits: { importBytes: 100, imports: 1 } });
+    const impatient = await serve({ holdfast: to.holdfast, limits: { bodyMs: 20 } });
     const post = (
       at: Served,
       body: string | ReadableStream<Uint8Array>,
@@ -111,7 +109,7 @@ export function transferCases(kind: string, open: () => Promise<Holdfast>): void
       [await post(to, text, "text/plain"), 415, "wrong_type"],
       [await post(to, text, "multipart/form-data; boundary=x"), 415, "wrong_type"],
       [await post(small, text), 413, "too_large"],
-      [await post(small, silent), 408, "too_slow"],
+      [await post(impatient, silent), 408, "too_slow"],
     ] as const)
       expect(await told(answer)).toEqual({ status, code });
     for (const body of [spoilt, "\u001F\u008Bpacked", '{"sessionId":"s","uuid":"u"}']) {
@@ -119,7 +117,10 @@ export function transferCases(kind: string, open: () => Promise<Holdfast>): void
       expect(error.message + error.next).not.toMatch(/--[a-z]|holdfast [a-z]/);
     }
     const waiting = Promise.withResolvers<void>();
-    const held = post(small, new ReadableStream<Uint8Array>({ pull: () => waiting.promise }));
+    const held = post(
+      small,
+      new ReadableStream<Uint8Array>({ pull: (body) => waiting.promise.then(() => body.close()) }),
+    );
     expect(await told(await post(small, "x"))).toEqual({ status: 429, code: "too_many" });
     waiting.resolve();
     await held;
