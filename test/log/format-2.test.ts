@@ -85,6 +85,7 @@ test.each([
   '{"type":"metadata","metadata":{"tags":"a"}}',
   '{"type":"metadata","metadata":{"archived":1}}',
   `{"type":"metadata","metadata":{"note":"${"x".repeat(METADATA_CHARS_MAX)}"}}`,
+  `{"type":"metadata","metadata":{"note":${"[".repeat(101)}${"]".repeat(101)}}}`,
   '{"type":"conversation","parent":{"entry":"e"}}',
   '{"type":"conversation","unlisted":"yes"}',
   said('{"type":"text","text":"x","providerMetadata":"sig"}'),

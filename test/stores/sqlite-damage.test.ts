@@ -86,3 +86,21 @@ test("a log that has lost entries, in the middle or at its end, does not read as
       details: { conversation: id, seq },
     });
 });
+
+test("an answer of the writer that cannot be read fails whoever waits, and the next one is answered", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await using rig = rigOn(path);
+  const space = await rig.space();
+  for (const id of ["deep", "flat"]) await rig.create(space, id);
+  const other = new DatabaseSync(path);
+  const levels = 6_000;
+  const metadata = `{"x":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+  // As a version without a limit could have written it; threads cannot copy it.
+  other.prepare("UPDATE conversations SET summary = ? WHERE id = 'deep'").run(`{"metadata":${metadata}}`);
+  other.close();
+  const acquire = (id: string): Promise<unknown> =>
+    space.acquire({ conversation: conv(id), writer: "w", leaseMs: 0 });
+  await expect(acquire("deep")).rejects.toMatchObject({ code: "store_failed" });
+  expect(await acquire("flat")).toMatchObject({ conversation: "flat" });
+});

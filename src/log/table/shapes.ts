@@ -1,6 +1,7 @@
 import { LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
+import { isNestedDeeper } from "#log/json/nesting";
 
 export type Fields = { readonly [name: string]: Json };
 type JsonSchema = { readonly [name: string]: Json };
@@ -51,11 +52,15 @@ export function oneOf(...words: readonly string[]): Check {
   });
 }
 
-/** Its JSON has at most so many characters. */
+/** Deeper values overflow the stack of programs that copy them. */
+const LEVELS_MAX = 100;
+
+/** Its JSON has at most so many characters, and nests no deeper than programs can copy. */
 export function atMost(charsMax: number, check: Check): Check {
-  const description = `At most ${charsMax} characters of JSON.`;
+  const description = `At most ${charsMax} characters of JSON, at most ${LEVELS_MAX} levels deep.`;
   return checkOf({ ...check.schema, description }, (value, where) => {
     check(value, where);
+    if (isNestedDeeper(value, LEVELS_MAX)) refuse(where, `at most ${LEVELS_MAX} levels of JSON`);
     if (JSON.stringify(value).length > charsMax) refuse(where, `at most ${charsMax} characters of JSON`);
   });
 }

@@ -85,13 +85,17 @@ export class ReadThread {
       else asked?.reject(fromWire(answer.error));
       if (waiting.size === 0) worker.unref();
     });
-    const fail = (cause?: unknown): void => {
+    const reject = (cause?: unknown): void => {
       const { path } = this.#options;
-      const error = new LogError("store_failed", `The reading thread of ${path} ended`, { path }, { cause });
+      const error = new LogError("store_failed", `The reading thread of ${path} failed`, { path }, { cause });
       for (const asked of waiting.values()) asked.reject(error);
       waiting.clear();
+    };
+    const fail = (cause?: unknown): void => {
+      reject(cause);
       if (this.#running === running) this.#running = null; // the next question starts another
     };
+    worker.on("messageerror", reject); // it does not say whose answer it was
     worker.on("error", fail);
     worker.on("exit", () => {
       fail();

@@ -63,6 +63,7 @@ export class WriterLink {
     this.#worker.on("error", (cause) =>
       this.#fail(new LogError("store_failed", `The writer of ${this.#path} failed`, {}, { cause })),
     );
+    this.#worker.on("messageerror", (cause) => this.#lose(cause));
     this.#worker.on("exit", () => this.#onExit());
   }
 
@@ -90,11 +91,22 @@ export class WriterLink {
     for (const listener of this.#listeners) listener(command.space, command.request.conversation);
   }
 
+  /** An answer that cannot be read does not say whose it is, so it may be anybody's. */
+  #lose(cause: unknown): void {
+    this.#reject(
+      new LogError("store_failed", `The writer of ${this.#path} was not understood`, {}, { cause }),
+    );
+  }
+
+  #reject(error: LogError): void {
+    for (const waiting of this.#waiting.values()) waiting.reject(error);
+    this.#waiting.clear();
+  }
+
   #fail(error: LogError): void {
     this.#over ??= error;
     this.#opened.reject(this.#over);
-    for (const waiting of this.#waiting.values()) waiting.reject(this.#over);
-    this.#waiting.clear();
+    this.#reject(this.#over);
     if (links.get(this.#name) === this) links.delete(this.#name);
   }
 
