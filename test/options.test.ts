@@ -107,6 +107,7 @@ const TAKERS: readonly (readonly [
       burst: WRONG,
       bodyBytes: NO_AMOUNT,
       bodyMs: WRONG,
+      answerMs: WRONG,
       importBytes: NO_AMOUNT,
       imports: NO_AMOUNT,
       streams: NO_AMOUNT,

@@ -21,6 +21,10 @@ export interface LoopbackPostgres extends AsyncDisposable {
   kill(): Promise<void>;
   /** Ends it at once and takes away what it had not flushed; then it runs again. */
   cutPower(): Promise<void>;
+  /** Stops every process of it where it is, as a machine that hangs does: connections stay, and nobody answers. */
+  pause(): Promise<void>;
+  /** Lets them go on. */
+  resume(): void;
   /** Starts it again after that. */
   restart(): Promise<void>;
   /** Takes a cold copy of its data; it runs again afterwards. */
@@ -99,6 +103,7 @@ async function serverOn(databaseDir: string, more: readonly string[]): Promise<L
     return path;
   };
   let older: string | null = null;
+  let paused: readonly number[] = [];
   await start();
   return {
     url: urlOf(port),
@@ -110,6 +115,15 @@ async function serverOn(databaseDir: string, more: readonly string[]): Promise<L
       await end("SIGQUIT");
       await blankFrom(join(databaseDir, "pg_wal", file), offset);
       await start();
+    },
+    async pause() {
+      const postmaster = (Object(server).process as ChildProcess).pid ?? 0;
+      const backends = await backendsOf(urlOf(port));
+      paused = [postmaster, ...backends];
+      for (const pid of paused) process.kill(pid, "SIGSTOP");
+    },
+    resume() {
+      for (const pid of paused) process.kill(pid, "SIGCONT");
     },
     restart: start,
     async copy() {
@@ -147,6 +161,17 @@ async function standbyOn(path: string, through: number, more: readonly string[])
       await client.end();
     },
   };
+}
+
+/** The processes of a server that serve connections. */
+async function backendsOf(url: string): Promise<readonly number[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const text =
+    "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
+  const { rows } = await client.query<{ pid: number }>(text);
+  await client.end();
+  return rows.map(({ pid }) => pid);
 }
 
 const FLUSHED = `select (o).file_name as file, (o).file_offset as offset

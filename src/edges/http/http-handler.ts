@@ -19,6 +19,7 @@ import { checkRequest } from "./guard/check-request.ts";
 import { checkPage, checkSender } from "./guard/check-sender.ts";
 import { type Peer, TrustedProxies } from "./guard/client-address.ts";
 import { failureOf, Refusal } from "./guard/failures.ts";
+import { Deadline } from "./guard/deadline.ts";
 import { type Identified, identify } from "./guard/identify.ts";
 import { RateLimit, SiteRates } from "./guard/rate-limit.ts";
 import { STRICT_HEADERS } from "./guard/strict-headers.ts";
@@ -29,7 +30,7 @@ import { OPERATIONS, type OperationName } from "./routes/api.ts";
 import { type AnyRoute, type Operation, REPEATED_HEADER } from "./routes/route.ts";
 import { RouteTable } from "./routes/route-table.ts";
 import { newLine, type OnError, REQUEST_ID_HEADER, RequestLog, type RequestLine } from "./server-log.ts";
-import { StoreProbe } from "./store-probe.ts";
+import { HEALTH_MS, StoreProbe } from "./store-probe.ts";
 import { UiFiles } from "./pages/ui-files.ts";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 
@@ -44,6 +45,7 @@ interface Routed {
 }
 
 const ROUTES = new RouteTable(OPERATIONS);
+const HEALTH_PATH = "/api/health";
 const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Every verb over HTTP, as one function from request to response; whoever listens hands requests to it. */
@@ -116,10 +118,13 @@ export class HttpHandler {
   async answer(request: HttpRequest): Promise<HttpAnswer> {
     const sinceMs = performance.now();
     const line = newLine(request, this.#proxies.clientOf(request.peer, request.headers));
-    let answer = await this.#guarded(request, line).catch((error: unknown) => this.#failed(error, line));
-    const storing = this.#audit.answered(line, answer.status);
-    if (storing !== null) answer = await this.#whenStored(storing, answer, line);
-    const { status, headers, body } = answer;
+    const { answerMs } = this.#options.limits;
+    const deadline = new Deadline(
+      request.url.pathname === HEALTH_PATH ? Math.min(HEALTH_MS, answerMs) : answerMs,
+    );
+    const { status, headers, body } = await deadline
+      .hold(this.#recorded(request, line, deadline))
+      .catch((error: unknown) => this.#failed(error, line));
     const ms = performance.now() - sinceMs;
     this.#options.metrics?.answered({ method: line.method, status, ms });
     this.#log.ended(line, status, ms);
@@ -129,8 +134,13 @@ export class HttpHandler {
     return { status, headers: all, body: null };
   }
 
-  /** An answer that goes out once its audit line is stored. */
-  async #whenStored(storing: Promise<void>, answer: HttpAnswer, line: RequestLine): Promise<HttpAnswer> {
+  /** An answer that goes out once its audit line is stored, where it has one. */
+  async #recorded(request: HttpRequest, line: RequestLine, deadline: Deadline): Promise<HttpAnswer> {
+    const answer = await this.#guarded(request, line, deadline).catch((error: unknown) =>
+      this.#failed(error, line),
+    );
+    const storing = this.#audit.answered(line, answer.status);
+    if (storing === null) return answer;
     try {
       await storing;
       return answer;
@@ -152,7 +162,7 @@ export class HttpHandler {
     };
   }
 
-  async #guarded(request: HttpRequest, line: RequestLine): Promise<HttpAnswer> {
+  async #guarded(request: HttpRequest, line: RequestLine, deadline: Deadline): Promise<HttpAnswer> {
     const { names, findGrant, cookie } = this.#options;
     const { method, url } = request;
     const probed = await this.#probe.answer(request, this.#isDraining);
@@ -174,6 +184,7 @@ export class HttpHandler {
     const operation = found.methods.get(method === "HEAD" ? "GET" : method);
     if (operation === undefined) throw new Refusal("wrong_method", "This path has no such method");
     const [name, route] = operation;
+    if (route.long === true) deadline.lift();
     return this.#run({ name, route, params: found.params, request, who, line });
   }
 
@@ -189,7 +200,7 @@ export class HttpHandler {
     }
     const { name, secure } = this.#options.cookie;
     const cookie = `${name}=${launched.session}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
-    const location = launched.to ?? (this.#pages === null ? "/api/health" : "/");
+    const location = launched.to ?? (this.#pages === null ? HEALTH_PATH : "/");
     return { status: 303, headers: { location, "set-cookie": cookie }, body: null };
   }
 

@@ -19,6 +19,8 @@ export interface HttpLimits extends RateLimits, StreamLimits {
   readonly bodyBytes: number;
   /** How long a body may take. */
   readonly bodyMs: number;
+  /** How long an answer may take until it begins; one that waits for the store longer is refused with 503. */
+  readonly answerMs: number;
   /** Of a file that is imported, and how many may be uploaded at the same time. */
   readonly importBytes: number;
   readonly imports: number;
@@ -78,6 +80,7 @@ const DEFAULT_LIMITS: HttpLimits = {
   burst: 400,
   bodyBytes: 8_388_608,
   bodyMs: 30_000,
+  answerMs: 60_000,
   importBytes: 1_073_741_824,
   imports: 4,
   streams: 4_096,
@@ -117,6 +120,7 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     burst: "limit",
     bodyBytes: "amount",
     bodyMs: "limit",
+    answerMs: "limit",
     importBytes: "amount",
     imports: "amount",
     streams: "amount",

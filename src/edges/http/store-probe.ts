@@ -2,7 +2,8 @@ import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { HttpAnswer, HttpRequest } from "./exchange.ts";
 
-const ANSWER_MS = 2_000;
+/** How long whoever asks for the state of a server waits at most. */
+export const HEALTH_MS = 2_000;
 const KNOWN_MS = 1_000; // whoever asks more often is told the same
 
 /** Asks the store whether it answers, one question at a time: a store that is silent is not asked again and again. */
@@ -21,8 +22,8 @@ export class StoreProbe {
     this.#asking ??= this.#ask().finally(() => void (this.#asking = null));
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => late.reject(new LogError("store_gone", `The store does not answer within ${ANSWER_MS} ms`)),
-      ANSWER_MS,
+      () => late.reject(new LogError("store_gone", `The store does not answer within ${HEALTH_MS} ms`)),
+      HEALTH_MS,
     );
     await Promise.race([this.#asking, late.promise]).finally(() => clearTimeout(timer));
   }

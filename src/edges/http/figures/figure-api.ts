@@ -269,6 +269,7 @@ export const FIGURE_ROUTES: RoutesOf<FigureApi> = {
   },
   checkSpace: {
     method: "GET",
+    long: true,
     path: "/api/check",
     right: "admin",
     group,

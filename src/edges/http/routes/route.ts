@@ -50,6 +50,8 @@ type Route<O extends Operation> = Part<O, "params"> &
     readonly writes?: true;
     /** It hands out a conversation as a file, so it is in the audit log before anything is sent. */
     readonly exports?: true;
+    /** Its work grows with what is stored or sent, so no deadline holds for it. */
+    readonly long?: true;
     /** What was answered is kept under the key, for an act that has no place of its own to keep it. */
     readonly kept?: true;
     /** 200 unless told. */
@@ -68,6 +70,7 @@ export type AnyRoute = Pick<
   | "types"
   | "writes"
   | "exports"
+  | "long"
   | "kept"
   | "status"
   | "response"

@@ -153,6 +153,7 @@ export const TRANSFER_ROUTES: RoutesOf<TransferApi> = {
   },
   reviewBundle: {
     method: "GET",
+    long: true,
     path: "/api/bundle/review",
     right: "read",
     group,
@@ -162,6 +163,7 @@ export const TRANSFER_ROUTES: RoutesOf<TransferApi> = {
   },
   exportTranscript: {
     method: "GET",
+    long: true,
     path: "/api/conversations/{conversation}/transcript",
     right: "read",
     exports: true,
@@ -190,6 +192,7 @@ export const TRANSFER_ROUTES: RoutesOf<TransferApi> = {
     right: "admin",
     writes: true,
     takes: "bytes",
+    long: true,
     group,
     summary:
       "Imports a bundle or a session log: all of it is checked before anything is written. What is there already is told as `same`, in a dry run also an id that another conversation has",
