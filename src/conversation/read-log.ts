@@ -2,6 +2,7 @@ import { decodeEntry } from "#log/codec";
 import type { Entry, EntryType, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
+import type { ForkPoint } from "#log/lineage/head";
 import type { SpaceStore } from "#store/facets";
 import type { HeadView } from "#store/requests";
 
@@ -176,21 +177,20 @@ export async function eachStored(
     for (const stored of entries) wanted.onStored(stored);
 }
 
-/** What a fork may know of the logs above it: how much of each source it sees, oldest log first. */
+/** Where a fork was taken, where its source was, and so on, the oldest first: of each source it sees what lies before `head`. */
 export async function inheritedLogs(
   space: SpaceStore,
   conversation: ConversationId,
-): Promise<readonly { readonly source: ConversationId; readonly upTo: number }[]> {
-  const logs: { source: ConversationId; upTo: number }[] = [];
+): Promise<readonly ForkPoint[]> {
+  const points: ForkPoint[] = [];
   let { origin } = await space.head(conversation);
   while (origin !== null) {
-    const { source, head: upTo } = origin;
-    const above: HeadView | null = await space.head(source).catch(ifErased);
+    const above: HeadView | null = await space.head(origin.source).catch(ifErased);
     if (above === null) break;
+    points.unshift(origin);
     origin = above.origin;
-    logs.push({ source, upTo });
   }
-  return logs.toReversed();
+  return points;
 }
 
 /** The same as far as the fork's own branch goes: entries that a source wrote after the node it was forked at are not of it. */
@@ -199,16 +199,16 @@ export async function inheritedBranch(
   conversation: ConversationId,
 ): Promise<readonly { readonly source: ConversationId; readonly upTo: number }[]> {
   const logs: { source: ConversationId; upTo: number }[] = [];
-  let { origin } = await space.head(conversation);
-  while (origin !== null) {
-    const { source, conversation: holder, entry } = origin;
-    const above: HeadView | null = await space.head(source).catch(ifErased);
-    if (above === null) break;
+  let at: ForkPoint | null = null;
+  for (const point of (await inheritedLogs(space, conversation)).toReversed()) {
+    at ??= point;
+    const { source } = point;
     // A fork at a node that its source has inherited saw nothing of that source itself.
-    if (holder === source) logs.push({ source, upTo: (await space.entry(source, entry)).seq });
-    origin = holder === source ? above.origin : above.origin && { ...origin, source: above.origin.source };
+    if (at.conversation !== source) continue;
+    logs.unshift({ source, upTo: (await space.entry(source, at.entry)).seq });
+    at = null;
   }
-  return logs.toReversed();
+  return logs;
 }
 
 /** An erased source has no records left to show; what the fork stands on is read by path. */
@@ -224,7 +224,7 @@ export async function readInherited(
   types: readonly EntryType[],
 ): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
-  for (const { source, upTo } of await inheritedLogs(space, conversation))
+  for (const { source, head: upTo } of await inheritedLogs(space, conversation))
     await eachEntry(space, source, { types, upTo, onEntry: (entry) => entries.push(entry) });
   return entries;
 }

@@ -23,17 +23,16 @@ import {
   asFields,
   type Fields,
   foreignBlock,
-  foreignPart,
   groupResults,
   isGroup,
   messageRestOf,
   type OnOmit,
   type Outgoing,
   outgoing,
-  placeholder,
+  plain,
   restOf,
   type Sayable,
-  withKept,
+  sentPart,
   withMessageRest,
   withRest,
   type WriteOptions,
@@ -121,23 +120,21 @@ function write(one: Outgoing | readonly Outgoing[]): readonly AiSdkMessage[] {
   if (isGroup(one)) return [{ role: "tool", content: one.map(resultPart) }];
   const { message, omit } = one;
   const role = message.role === "user" ? "user" : "assistant";
-  const parts = message.content.flatMap((block) => sentPart(block, role, omit));
+  const parts = message.content.flatMap((block) => partsOf(block, role, omit));
   if (parts.length === 0 && message.content.length > 0) return [];
-  const [only] = parts;
-  const isPlain = parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2;
-  const content = isPlain ? only.text : parts;
-  return [{ role, content, ...messageRestOf(SHAPE, message) } as AiSdkMessage];
+  return [{ role, content: plain(parts), ...messageRestOf(SHAPE, message) } as AiSdkMessage];
 }
 
-function sentPart(block: ContentBlock, role: "user" | "assistant", omit: OnOmit): Part[] {
-  const part = (foreignPart(SHAPE, block) as Part | null) ?? withKept(SHAPE, block, partOf(block));
-  if (part === null) {
-    const text = placeholder(block, omit);
-    return text === null ? [] : [{ type: "text", text }];
-  }
-  if (part.type !== "image" || role === "user") return [part];
+function partsOf(block: ContentBlock, role: "user" | "assistant", omit: OnOmit): readonly Part[] {
+  const parts = sentPart<Part>(SHAPE, block, partOf(block), omit);
+  return role === "user" ? parts : parts.map(asFile);
+}
+
+/** Only a user's message has images. */
+function asFile(part: Part): Part {
+  if (part.type !== "image") return part;
   const { image: data, ...rest } = part;
-  return [{ ...rest, type: "file", data }];
+  return { ...rest, type: "file", data };
 }
 
 function resultPart({ message, omit }: Outgoing): ResultPart {
@@ -168,19 +165,13 @@ function outputOf(content: readonly ContentBlock[], isError: boolean, omit: OnOm
   const parts = content.flatMap((block) => outputPart(block, omit));
   const texts = parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`));
   if (isError) return { type: "error-text", value: texts.join("") };
-  const [only] = parts;
-  if (parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2)
-    return { type: "text", value: only.text };
-  return { type: "content", value: parts };
+  const value = plain(parts);
+  return typeof value === "string" ? { type: "text", value } : { type: "content", value };
 }
 
-function outputPart(block: ContentBlock, omit: OnOmit): (TextPart | MediaPart)[] {
-  const base = block.type === "text" ? (partOf(block) as TextPart) : isFile(block) ? mediaPart(block) : null;
-  const part =
-    (foreignPart(SHAPE, block) as TextPart | null) ?? withKept<TextPart | MediaPart>(SHAPE, block, base);
-  if (part !== null) return [part];
-  const text = placeholder(block, omit);
-  return text === null ? [] : [{ type: "text", text }];
+function outputPart(block: ContentBlock, omit: OnOmit): readonly (TextPart | MediaPart)[] {
+  const made = block.type === "text" ? (partOf(block) as TextPart) : isFile(block) ? mediaPart(block) : null;
+  return sentPart<TextPart | MediaPart>(SHAPE, block, made, omit);
 }
 
 function isFile({ type }: ContentBlock): boolean {

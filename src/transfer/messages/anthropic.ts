@@ -5,7 +5,6 @@ import { mediaData } from "./images.ts";
 import {
   type Fields,
   foreignBlock,
-  foreignPart,
   groupResults,
   isGroup,
   messageRestOf,
@@ -14,10 +13,10 @@ import {
   optionsOf,
   type Outgoing,
   outgoing,
-  placeholder,
+  plain,
   restOf,
   type Sayable,
-  withKept,
+  sentPart,
   withMessageRest,
   withMetadata,
   withRest,
@@ -230,7 +229,7 @@ interface Written {
 function write(one: Outgoing | readonly Outgoing[]): readonly Written[] {
   if (isGroup(one)) return [{ role: "user", parts: one.map(resultPart) }];
   const { message, omit } = one;
-  const parts = message.content.flatMap((block) => sentPart(block, omit));
+  const parts = message.content.flatMap((block) => partsOf(block, omit));
   return parts.length === 0 ? [] : [{ role: message.role === "user" ? "user" : "assistant", parts }];
 }
 
@@ -250,24 +249,14 @@ function resultPart({ message, omit }: Outgoing): ResultPart {
   return {
     type: "tool_result",
     tool_use_id: toolCallId,
-    content: plain(content.flatMap((block) => sentPart(block, omit) as ShownPart[])),
+    content: plain(content.flatMap((block) => partsOf(block, omit) as ShownPart[])),
     ...(isError === undefined ? {} : { is_error: isError }),
     ...messageRestOf(SHAPE, message),
   };
 }
 
-function sentPart(block: ContentBlock, omit: OnOmit): readonly Part[] {
-  const part = (foreignPart(SHAPE, block) as Part | null) ?? withKept(SHAPE, block, partOf(block));
-  if (part === null) {
-    const text = placeholder(block, omit);
-    return text === null ? [] : [{ type: "text", text }];
-  }
-  // Blank texts are refused.
-  return part.type === "text" && part.text.trim() === "" ? [] : [part];
-}
-
-/** Plain text is written as such. */
-function plain<P extends Part>(parts: P[]): string | P[] {
-  const [only] = parts;
-  return parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2 ? only.text : parts;
+/** Blank texts are refused. */
+function partsOf(block: ContentBlock, omit: OnOmit): readonly Part[] {
+  const parts: readonly Part[] = sentPart<Part>(SHAPE, block, partOf(block), omit);
+  return parts.filter((part) => part.type !== "text" || part.text.trim() !== "");
 }

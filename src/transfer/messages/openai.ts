@@ -5,7 +5,6 @@ import { callInput } from "#log/raw-input";
 import { mediaData } from "./images.ts";
 import {
   foreignBlock,
-  foreignPart,
   fromDataUrl,
   messageRestOf,
   named,
@@ -13,9 +12,10 @@ import {
   optionsOf,
   type Outgoing,
   outgoing,
-  placeholder,
+  plain,
   restOf,
   type Sayable,
+  sentPart,
   withKept,
   withMessageRest,
   withMetadata,
@@ -215,13 +215,13 @@ function write({ message, omit }: Outgoing): readonly OpenAIMessage[] {
   const { role, content, toolCallId = "", isError } = message;
   const rest = messageRestOf(SHAPE, message);
   if (role === "user") {
-    const parts = content.flatMap((block) => sentPart(block, omit));
-    return parts.length === 0 && content.length > 0 ? [] : [{ role, content: plain(parts), ...rest }];
+    const parts = content.flatMap((block) => sentPart<Part>(SHAPE, block, partOf(block), omit));
+    return parts.length === 0 && content.length > 0 ? [] : [{ role, content: textOr(parts), ...rest }];
   }
   const texts = content.flatMap((block) => sentText(block, omit));
   if (role === "toolResult") {
     if (isError === true) omit("isError", "a result cannot be marked as an error");
-    return [{ role: "tool", tool_call_id: toolCallId, content: plain(texts), ...rest }];
+    return [{ role: "tool", tool_call_id: toolCallId, content: textOr(texts), ...rest }];
   }
   const calls = content.flatMap((block) =>
     block.type === "toolCall" ? [withKept(SHAPE, block, callOf(block)) ?? callOf(block)] : [],
@@ -231,28 +231,12 @@ function write({ message, omit }: Outgoing): readonly OpenAIMessage[] {
   return [{ role, content: said, ...(calls.length === 0 ? {} : { tool_calls: calls }), ...rest }];
 }
 
-/** Plain text is written as such. */
-function plain<P extends Part>(parts: P[]): string | P[] {
-  const [only] = parts;
-  const isPlain = parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2;
-  return parts.length === 0 ? "" : isPlain ? only.text : parts;
+function textOr<P extends Part>(parts: P[]): string | P[] {
+  return parts.length === 0 ? "" : plain(parts);
 }
 
-function sentPart(block: ContentBlock, omit: OnOmit): Part[] {
-  const part = (foreignPart(SHAPE, block) as Part | null) ?? withKept(SHAPE, block, partOf(block));
-  if (part !== null) return [part];
-  const text = placeholder(block, omit);
-  return text === null ? [] : [{ type: "text", text }];
-}
-
-function sentText(block: ContentBlock, omit: OnOmit): TextPart[] {
+function sentText(block: ContentBlock, omit: OnOmit): readonly TextPart[] {
   if (block.type === "toolCall") return [];
-  const foreign = foreignPart(SHAPE, block);
-  if (foreign !== null) return [foreign as TextPart];
-  if (block.type === "text") {
-    const part = withKept<TextPart>(SHAPE, block, { type: "text", text: block.text });
-    return part === null || part.text === "" ? [] : [part];
-  }
-  const text = placeholder(block, omit);
-  return text === null ? [] : [{ type: "text", text }];
+  const made: TextPart | null = block.type === "text" ? { type: "text", text: block.text } : null;
+  return sentPart(SHAPE, block, made, omit).filter(({ text }) => text !== "");
 }

@@ -147,7 +147,7 @@ export function foreignBlock(shape: ShapeName, part: { readonly type: string }):
 }
 
 /** The part of such a block; null where it is of another side. */
-export function foreignPart(shape: ShapeName, block: ContentBlock): object | null {
+function foreignPart(shape: ShapeName, block: ContentBlock): object | null {
   return block.type.startsWith(`${shape}/`) && "part" in block ? (block["part"] as object) : null;
 }
 
@@ -156,8 +156,33 @@ export function named(what: string): ContentBlock {
   return { type: "text", text: `[${what}]` };
 }
 
+type TextPart = { type: "text"; text: string };
+
+/**
+ * The part that a target is sent for a block: its own part again, else `made` of the block with what was kept of the original,
+ * else a text in its place, which is reported.
+ */
+export function sentPart<P extends object>(
+  shape: ShapeName,
+  block: ContentBlock,
+  made: P | null,
+  omit: OnOmit,
+): readonly (P | TextPart)[] {
+  const part = (foreignPart(shape, block) as P | null) ?? withKept(shape, block, made);
+  if (part !== null) return [part];
+  const text = placeholder(block, omit);
+  return text === null ? [] : [{ type: "text", text }];
+}
+
+/** Plain text is written as such. */
+export function plain<P extends { readonly type: string }>(parts: P[]): string | P[] {
+  const [only] = parts;
+  const isPlain = parts.length === 1 && only?.type === "text" && Object.keys(only).length === 2;
+  return isPlain ? ((only as { readonly text?: string }).text ?? "") : parts;
+}
+
 /** A block in the place of one that the target cannot show, which is reported. */
-export function placeholder(block: ContentBlock, omit: OnOmit): string | null {
+function placeholder(block: ContentBlock, omit: OnOmit): string | null {
   omit(block.type, isMedia(block) ? `${block.mediaType} has no place here` : "only its provider reads it");
   return isMedia(block) ? `[${block.mediaType}]` : null;
 }
