@@ -50,8 +50,11 @@ export class Clients {
   /** Operations that were ended, whatever they were answered. */
   done = 0;
 
-  constructor(servers: Servers, history: History, random: Random) {
-    [this.#servers, this.#history, this.#random] = [servers, history, random];
+  /** As many conversations as there are at most for longer than a moment, so that nothing grows by the load itself. */
+  readonly #most: number;
+
+  constructor(servers: Servers, history: History, random: Random, most: number) {
+    [this.#servers, this.#history, this.#random, this.#most] = [servers, history, random, most];
   }
 
   get live(): readonly string[] {
@@ -179,7 +182,7 @@ export class Clients {
       await this.#servers.holdfast.unopened(conversation).erase();
       return {};
     });
-    await this.create();
+    if (this.#live.length < this.#most) await this.create();
   }
 
   async #look(kind: Kind & ("read" | "context" | "search" | "export"), conversation: string): Promise<void> {

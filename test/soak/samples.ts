@@ -8,6 +8,8 @@ export interface Sample {
   /** By the server that is never killed. */
   readonly rssMb: number;
   readonly heapMb: number;
+  /** Tails that it has open, each of which takes a descriptor. */
+  readonly streams: number;
   readonly descriptors: number;
   /** The file beside the database, or the folder of PostgreSQL. */
   readonly walMb: number;
@@ -24,7 +26,7 @@ export async function sampled(servers: Servers, at: { minute: number; operations
   return {
     ...at,
     rssMb: residentMb(pid),
-    heapMb: await heapMb(url, servers.token),
+    ...(await ownFigures(url, servers.token)),
     descriptors: counted(`/proc/${pid}/fd`),
     walMb: database?.walMb ?? sizeMb(`${servers.file ?? ""}-wal`),
     storeMb: database?.storeMb ?? sizeMb(servers.file ?? ""),
@@ -54,14 +56,16 @@ function sizeMb(file: string): number {
   return Math.round((size / MB) * 10) / 10;
 }
 
-async function heapMb(url: string, token: string): Promise<number> {
+async function ownFigures(url: string, token: string): Promise<Pick<Sample, "heapMb" | "streams">> {
   try {
     const headers = { authorization: `Bearer ${token}` };
     const response = await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(5_000) });
-    const [, bytes = "0"] = /^nodejs_heap_size_used_bytes (\S+)/m.exec(await response.text()) ?? [];
-    return Math.round(Number(bytes) / MB);
+    const text = await response.text();
+    const figure = (name: string): number => Number(new RegExp(`^${name} (\\S+)`, "m").exec(text)?.[1] ?? 0);
+    const bytes = figure("nodejs_heap_size_used_bytes");
+    return { heapMb: Math.round(bytes / MB), streams: figure("holdfast_http_open_streams") };
   } catch {
-    return 0;
+    return { heapMb: 0, streams: 0 };
   }
 }
 
@@ -85,7 +89,15 @@ async function databaseFigures(
   }
 }
 
-const FIGURE_NAMES = ["rssMb", "heapMb", "descriptors", "walMb", "storeMb", "connections"] as const;
+const FIGURE_NAMES = [
+  "rssMb",
+  "heapMb",
+  "descriptors",
+  "streams",
+  "walMb",
+  "storeMb",
+  "connections",
+] as const;
 
 /** Each figure at the beginning and at the end (a sixth of the time each), its maximum and its slope per hour. */
 export function trends(samples: readonly Sample[]): readonly object[] {

@@ -58,7 +58,7 @@ class Run {
 
   constructor(options: SoakOptions, servers: Servers) {
     [this.#options, this.#servers] = [options, servers];
-    this.#clients = new Clients(servers, this.#history, new Random(options.seed));
+    this.#clients = new Clients(servers, this.#history, new Random(options.seed), options.conversations);
     this.#nemesis = new Nemesis({
       servers,
       random: new Random(options.seed + 1),
