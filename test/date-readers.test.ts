@@ -67,6 +67,7 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
   ],
   "the month that something is of": ["src/edges/http/access/kept-answers.ts"],
   "what one server process hands to the next": ["src/edges/http/access/launch-codes.ts"],
+  "what a command leaves in the store for a server": ["src/edges/http/access/stored-links.ts"],
   "the date in a simulated world": [
     "src/edges/cli/chat/sim-session.ts",
     "src/edges/cli/demos/demo-host.ts",

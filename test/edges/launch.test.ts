@@ -59,6 +59,7 @@ test("help explains every command with examples, and unknown words get a suggest
     "hydrate",
     "import",
     "label",
+    "link",
     "log",
     "ls",
     "memory",

@@ -41,6 +41,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   acp: async () => (await import("./commands/acp.ts")).acp,
   serve: async () => (await import("./serve/serve-command.ts")).serveCommand,
   token: async () => (await import("./serve/token-command.ts")).tokenCommand,
+  link: async () => (await import("./serve/link-command.ts")).linkCommand,
   ui: async () => (await import("./ui/ui-command.ts")).uiCommand,
   demo: async () => (await import("./demos/demo.ts")).demo,
   chat: async () => (await import("./chat/chat.ts")).chat,

@@ -3,6 +3,7 @@ import { type Grant, mayDo } from "./access/grant.ts";
 import { type KeptAnswer, KeptAnswers } from "./access/kept-answers.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { auditOf, RequestAudit } from "./access/request-audit.ts";
+import { StoredLinks } from "./access/stored-links.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { answerOf, FetchRequest, type HttpAnswer, type HttpRequest, responseOf } from "./exchange.ts";
 import { EventStreams } from "./events/event-stream.ts";
@@ -84,7 +85,8 @@ export class HttpHandler {
     this.#rates = new RateLimit(limits, clock);
     this.#siteRates = new SiteRates(limits, clock);
     this.#stored = new StoredTokens(holdfast, clock);
-    this.#codes = new LaunchCodes(clock, this.#options.keptAccess);
+    const links = readOnly ? null : new StoredLinks(holdfast, clock);
+    this.#codes = new LaunchCodes(clock, links, this.#options.keptAccess);
     this.#proxies = new TrustedProxies(trustedProxies);
     this.#audit = new RequestAudit(holdfast, { clock, readOnly, log: this.#log });
     this.#probe = new StoreProbe(holdfast);
@@ -189,10 +191,9 @@ export class HttpHandler {
   }
 
   /** Exchanges the code for a cookie, and leaves no trace of it in the address. Only wrong codes are limited. */
-  #launch(request: HttpRequest, limit: () => void): HttpAnswer {
-    const launched = this.#codes.exchange(request.url.searchParams.get("code") ?? "");
+  async #launch(request: HttpRequest, limit: () => void): Promise<HttpAnswer> {
+    const launched = await this.#codes.exchange(request.url.searchParams.get("code") ?? "", limit);
     if (launched === null) {
-      limit();
       // Whoever opens a link twice is a person: the pages go on where they are known, and else say what to do.
       if (this.#pages !== null && wantsPage(request))
         return { status: 303, headers: { location: "/" }, body: null };

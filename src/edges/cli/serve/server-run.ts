@@ -51,15 +51,16 @@ export function ownRun(call: Call): ServerRun {
     graceMs: GRACE_MS,
     closeMs: CLOSE_MS,
     ready: ({ url, handler }, { space, rights, ...grant }) => {
+      // A browser comes by the name that the proxy has: its cookie may be for TLS alone.
+      const shown = publicUrlOf(call.flags.text("public-url")) ?? url;
       const serving = `Serving the space ${space} at ${url}`;
       if (!mayPrintSecrets(call))
         return answer(
           call,
           { url, space, rights },
-          () => `${serving}\nWith --print-link this also prints a link that opens a browser.`,
+          () =>
+            `${serving}\nTo open a browser: holdfast link ${shown}; with --print-link a link is printed here.`,
         );
-      // A browser comes by the name that the proxy has: its cookie may be for TLS alone.
-      const shown = publicUrlOf(call.flags.text("public-url")) ?? url;
       const launch = `${shown}/launch?code=${handler.launchCode({ ...grant, space, rights })}`;
       return answer(
         call,

@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Right } from "#edges/http/routes/route";
+import { LogError } from "#log/errors";
+import { parseSpaceId } from "#log/ids";
+import { type Right, RIGHTS } from "#edges/http/routes/route";
 
 /** Where a server keeps what is its own, in the store that it serves; no token is of this space. */
 export const SERVER_SPACE = "holdfast.server";
@@ -7,6 +9,8 @@ export const SERVER_SPACE = "holdfast.server";
 export const THIS_RUN = "this-run";
 /** What it calls commands and programs that open the store themselves. */
 export const LOCAL = "local";
+/** What it calls browsers that were opened by `holdfast link`. */
+export const LINK_TOKEN = "link";
 
 /** What whoever shows a token may do: in one space, up to one right. */
 export interface Grant {
@@ -25,6 +29,17 @@ const INCLUDED: { readonly [R in Right]: readonly Right[] } = {
 
 export function mayDo(grant: Pick<Grant, "rights">, right: Right): boolean {
   return INCLUDED[grant.rights].includes(right);
+}
+
+/** Throws where a command asks for what it may not give away. */
+export function checkAccess({ space, rights }: Grant): void {
+  if (parseSpaceId(space) === SERVER_SPACE)
+    throw new LogError("invalid_request", `${SERVER_SPACE} is the server's own space; nothing was changed`);
+  if (!RIGHTS.includes(rights))
+    throw new LogError(
+      "invalid_request",
+      `Rights are ${RIGHTS.join(", ")}, not "${rights}"; nothing was changed`,
+    );
 }
 
 const SECRET_BYTES = 32;

@@ -1,5 +1,6 @@
 import type { Clock } from "#conversation/clock";
 import { type Grant, hashOf, newSecret } from "./grant.ts";
+import type { StoredLinks } from "./stored-links.ts";
 
 const CODE_MS = 300_000;
 const SESSION_MS = 86_400_000;
@@ -37,8 +38,16 @@ export class LaunchCodes {
   readonly #codes: Map<string, LiveGrant>;
   readonly #sessions: Map<string, LiveGrant>;
 
-  constructor(clock: Pick<Clock, "nowMs" | "steadyMs">, keeper: AccessKeeper | null = null) {
+  /** Codes that commands left in the store. */
+  readonly #links: Pick<StoredLinks, "redeem"> | null;
+
+  constructor(
+    clock: Pick<Clock, "nowMs" | "steadyMs">,
+    links: Pick<StoredLinks, "redeem"> | null,
+    keeper: AccessKeeper | null = null,
+  ) {
     this.#clock = clock;
+    this.#links = links;
     this.#keeper = keeper;
     const { codes = [], sessions = [] } = keeper?.known ?? {};
     this.#codes = new Map(codes.map((one) => [one.hash, this.#live(one, CODE_MS)]));
@@ -53,16 +62,24 @@ export class LaunchCodes {
     return code;
   }
 
-  /** What a browser's cookie is to hold; null: the code was used, is too old or never was one. */
-  exchange(code: string): { readonly session: string; readonly to: string | null } | null {
+  /**
+   * What a browser's cookie is to hold; null: the code was used, is too old or never was one. `limit` throws where too many are tried
+   * that this process did not issue.
+   */
+  async exchange(
+    code: string,
+    limit: () => void,
+  ): Promise<{ readonly session: string; readonly to: string | null } | null> {
     const hash = hashOf(code);
-    const found = this.#find(this.#codes, hash);
+    const own = this.#find(this.#codes, hash);
     this.#codes.delete(hash);
-    if (found === null) return null;
+    if (own === null) limit();
+    const grant = own?.grant ?? (await this.#links?.redeem(code)) ?? null;
+    if (grant === null) return null;
     const session = newSecret("hf");
     const endMs = this.#clock.steadyMs() + SESSION_MS;
-    this.#add(this.#sessions, { hash: hashOf(session), grant: found.grant, endMs });
-    return { session, to: found.to ?? null };
+    this.#add(this.#sessions, { hash: hashOf(session), grant, endMs });
+    return { session, to: own?.to ?? null };
   }
 
   find(session: string): Grant | null {

@@ -3,11 +3,19 @@ import type { Holdfast } from "#conversation/holdfast";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
-import { parseSpaceId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
-import { type Right, RIGHTS } from "#edges/http/routes/route";
+import { RIGHTS } from "#edges/http/routes/route";
 import { audited } from "./audit-log.ts";
-import { type Grant, hashOf, LOCAL, newSecret, SERVER_SPACE, THIS_RUN } from "./grant.ts";
+import {
+  checkAccess,
+  type Grant,
+  hashOf,
+  LINK_TOKEN,
+  LOCAL,
+  newSecret,
+  SERVER_SPACE,
+  THIS_RUN,
+} from "./grant.ts";
 
 const LOG = "tokens";
 const ADDED = "http_token";
@@ -16,7 +24,7 @@ const LOOK_MS = 1_000;
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
 
 /** Names in the audit log that are of no stored token. */
-const RESERVED: ReadonlySet<string> = new Set([THIS_RUN, LOCAL]);
+const RESERVED: ReadonlySet<string> = new Set([THIS_RUN, LOCAL, LINK_TOKEN]);
 
 /** A token as it is kept: never itself, only its hash. */
 export interface StoredToken extends Grant {
@@ -145,7 +153,8 @@ function shown({ token, space, rights, addedAt }: Known): StoredToken {
   return { token, space, rights, addedAt };
 }
 
-function checkGrant({ token, space, rights }: { token: string; space: string; rights: Right }): void {
+function checkGrant(given: Grant): void {
+  const { token } = given;
   if (!NAME.test(token))
     throw new LogError(
       "invalid_request",
@@ -156,11 +165,5 @@ function checkGrant({ token, space, rights }: { token: string; space: string; ri
       "invalid_request",
       `The audit log uses the name ${token} for something else. Choose another; nothing was changed`,
     );
-  if (parseSpaceId(space) === SERVER_SPACE)
-    throw new LogError("invalid_request", `${SERVER_SPACE} is the server's own space; nothing was changed`);
-  if (!RIGHTS.includes(rights))
-    throw new LogError(
-      "invalid_request",
-      `Rights are ${RIGHTS.join(", ")}, not "${rights}"; nothing was changed`,
-    );
+  checkAccess(given);
 }

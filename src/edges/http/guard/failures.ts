@@ -28,7 +28,7 @@ const REFUSALS = {
   wrong_token: [401, "Ask whoever runs the server for a token; `holdfast token ls` lists those there are."],
   wrong_code: [
     401,
-    "A launch code opens one browser, once, within five minutes: start `holdfast ui` once more for another.",
+    "A launch code opens one browser, once, within five minutes; `holdfast link URL` prints another.",
   ],
   no_right: [403, "Use a token with that right; `holdfast token add --rights` makes one."],
   only_reading: [403, "Ask a server that was started without --read-only."],
