@@ -18,7 +18,8 @@ test("a stored link opens one browser, once, at one of the servers on its store"
   const links = new StoredLinks(served.holdfast, clock);
   const code = await links.add(GRANT);
   const answers = await Promise.all([open(served, code), open(other, code), open(served, code)]);
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 401, 401]);
+  expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 401)).toHaveLength(2);
   const at = answers.findIndex(({ status }) => status === 303);
   const cookie = answers[at]?.headers.get("set-cookie")?.split(";")[0] ?? "";
   const health = await (at === 1 ? other : served).ask("/api/health", { headers: { cookie } });
