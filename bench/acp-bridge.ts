@@ -10,15 +10,21 @@ const BUDGET_MS = 0.3;
 
 /** What the bridge adds to each update on its way from an agent to its host, while it records all of them. */
 export async function measureAcpBridge(stage: Stage): Promise<readonly Row[]> {
-  await using direct = new StreamHost(null);
-  await using bridged = new StreamHost(`sqlite:${stage.path("acp.db")}`);
-  await direct.start();
-  await bridged.start();
+  await using direct = new StreamHost("nothing");
+  await using bridged = new StreamHost({ store: `sqlite:${stage.path("acp.db")}` });
+  await using relayed = new StreamHost("relay");
+  const hosts = [direct, bridged, relayed];
+  for (const host of hosts) await host.start();
   const sides = { direct, bridged };
   // The code is as hot as in a session that has been used for a while.
-  for (const host of [direct, bridged]) await host.stream({ ...UNPACED, updates: 5_000 });
+  for (const host of hosts) await host.stream({ ...UNPACED, updates: 5_000 });
+  const relay = { direct, bridged: relayed };
   return [
     addedRow("one every ms", await alternating(sides, PACED, stage.plan(40, 45_000)), BUDGET_MS),
+    {
+      ...addedRow("one every ms", await alternating(relay, PACED, stage.plan(40, 45_000)), null),
+      work: "– of a process that passes lines on, and looks at none",
+    },
     addedRow("bursts of 50", await alternating(sides, BURSTS, stage.plan(40, 20_000)), null),
     unpacedRow(await alternating(sides, UNPACED, stage.plan(8, 15_000))),
   ];

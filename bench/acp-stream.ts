@@ -1,10 +1,11 @@
-/** A host that reads a stream of stamped updates, from an agent itself or through the bridge. */
+/** A host that reads a stream of stamped updates: from an agent itself, through a bare relay, or through the bridge. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 
 const AGENT = join(import.meta.dirname, "acp-agent.ts");
+const RELAY = join(import.meta.dirname, "acp-relay.ts");
 const MAIN = join(import.meta.dirname, "..", "src", "edges", "cli", "main.ts");
 const WAIT_MS = 120_000; // only a hang takes so long
 const NEWLINE = 10;
@@ -33,12 +34,17 @@ export class StreamHost implements AsyncDisposable {
   #asked: number = 0;
   #waiting: { readonly end: Buffer; readonly done: () => void } | null = null;
 
-  /** `store`: through the bridge on it; null: the agent itself. `more`: options of the bridge's Node. */
-  constructor(store: string | null, more: readonly string[] = []) {
-    const agent = [process.execPath, AGENT];
-    const [file = "", ...args] =
-      store === null ? agent : [process.execPath, ...more, MAIN, "acp", "--store", store, "--", ...agent];
-    this.#child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
+  /** `through`: what stands between; a bridge has a store. `more`: options of the bridge's Node. */
+  constructor(through: "nothing" | "relay" | { readonly store: string }, more: readonly string[] = []) {
+    const agent = [AGENT];
+    const relay = [RELAY, process.execPath, ...agent];
+    const args =
+      through === "nothing"
+        ? agent
+        : through === "relay"
+          ? relay
+          : [...more, MAIN, "acp", "--store", through.store, "--", process.execPath, ...agent];
+    this.#child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
     this.#child.stdout.on("data", (chunk: Buffer) => this.#receive(chunk));
   }
 

@@ -4,6 +4,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import { Agent } from "../src/agent/index.ts";
+import type { Conversation } from "../src/conversation/conversation.ts";
 import { openHoldfast } from "../src/open.ts";
 import { fill } from "./history.ts";
 import type { Row } from "./report.ts";
@@ -41,10 +42,35 @@ export async function measureAgentLoop(stage: Stage): Promise<readonly Row[]> {
     { ours: turn, bare: { run: () => drain(STEPS + 1) } },
     stage.plan(30, 15_000),
   );
+  const batches = await alternate(
+    {
+      ours: { before: turn.before, run: () => appendSteps(conversation) },
+      bare: { run: () => drain(STEPS) },
+    },
+    stage.plan(30, 15_000),
+  );
   return [
     added(`loop, per streamed update (${UPDATES} in an answer)`, streamed, UPDATES),
     added(`loop, per step with a tool, ${HISTORY} messages before it`, stepped, STEPS + 1),
+    added("– the batches of a step alone, each after the one before", batches, STEPS),
   ];
+}
+
+/** What steps leave in the log: that the model was asked, its answer, and the result of its call. */
+async function appendSteps(conversation: Conversation): Promise<void> {
+  await using owner = await conversation.own({ writer: "bench", leaseMs: 30_000 });
+  for (let step = 0; step < STEPS; step++) {
+    const call = { type: "toolCall", id: `c${step}`, name: "look", input: {} } as const;
+    const answer = { role: "assistant", content: [{ type: "text", text: "some words" }, call] } as const;
+    const result = {
+      role: "toolResult",
+      toolCallId: call.id,
+      content: [{ type: "text", text: "seen" }],
+    } as const;
+    await owner.append({ type: "attempt", turn: "t", model: "bench/stream" }, { durability: "relaxed" });
+    await owner.append({ type: "message", message: answer });
+    await owner.append({ type: "message", message: result });
+  }
 }
 
 function added(work: string, times: { readonly ours: Timing; readonly bare: Timing }, count: number): Row {

@@ -126,6 +126,7 @@ export function sizesOf(stage: Stage, store: "sqlite" | "jsonl", shape: Shape): 
 export interface Shaped {
   readonly shape: Shape;
   readonly size: number;
+  readonly path: string;
   readonly holdfast: Holdfast;
   readonly conversation: Conversation;
   /** The last prompt and the leaf behind it. */
@@ -159,6 +160,7 @@ export async function openShaped(
   return {
     shape,
     size,
+    path: used,
     holdfast,
     conversation,
     prompt: tailId(TAIL_MESSAGES - 2),

@@ -11,7 +11,9 @@ export async function readChain(
   conversation: ConversationId,
   chain: ChainReader = new ChainReader(),
 ): Promise<ChainReader> {
-  return readLineage(space, conversation, CHAIN_TYPES, chain);
+  // Without a link nothing was carried, and most of a log are messages.
+  const isEmpty = (await readLinks(space, conversation)).length === 0;
+  return isEmpty ? chain : readLineage(space, conversation, CHAIN_TYPES, chain);
 }
 
 /** The same links without what they carried: of a long log, a few entries are read. */

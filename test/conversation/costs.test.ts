@@ -123,6 +123,7 @@ test.each(Object.keys(WHOLE_READS))(
       { type: "turn_end", turn: "t", outcome: "completed" },
     ];
     const call = { type: "toolCall", id: "c", name: "look", input: {} } as const;
+    await conversation.append([{ type: "upstream_link", upstream: "s", agent: "claude", reason: "first" }]);
     await conversation.append([{ type: "message", message: { role: "assistant", content: [call] } }]);
     await conversation.append(Array.from({ length: 3_000 }, () => turn).flat());
     let [turns, most, before, over] = [0, 0, count(), false];
@@ -137,6 +138,12 @@ test.each(Object.keys(WHOLE_READS))(
     expect(most).toBeLessThanOrEqual(ENTRIES_PER_TURN);
   },
 );
+
+test("a chain without a link is had without reading an entry", async () => {
+  const cost = (messages: number): Promise<number> =>
+    costBehind(messages, async (of) => expect(await of.chain()).toEqual([]));
+  expect(await cost(2_000)).toBe(0);
+});
 
 test("a chain is read without a look into a message", async () => {
   const { store } = countedStore();

@@ -1,7 +1,9 @@
 /** What a group of the SQLite store promises: one sync for many, full or not at all, and nothing left of what failed. */
+import crypto from "node:crypto";
 import { readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { EntryBody } from "#log/entry";
 import { conv, texts, user } from "#store/contract/rig";
 import type { HeadView } from "#store/requests";
@@ -150,4 +152,30 @@ test("a conversation whose commit failed leaves no name behind for the one that 
   expect(writer.runGroup([appendOf("made", [branch])])).toMatchObject([{ ok: true }]);
   expect(await texts(space, "made")).toEqual(["one", "side"]);
   expect(await space.check({ repair: false })).toEqual([]);
+});
+
+test("hashes each text once and a batch by the digests of its entries, in the writer alone", async () => {
+  using dir = tempDir();
+  const path = join(dir.path, "s.db");
+  await using rig = rigOn(path);
+  await rig.create(await rig.space(), "a");
+  using writer = writerOn(path);
+  const said = ["é".repeat(1_000), "b".repeat(2_000), "c".repeat(3_000)];
+  const append = appendOf(
+    "a",
+    said.map((text) => user(text)),
+  );
+  const hashed = vi.spyOn(crypto, "hash");
+  syncBuiltinESMExports();
+  try {
+    expect(writer.runGroup([append])[0]?.ok).toBe(true);
+    const bytes = hashed.mock.calls.map(([, data]) => Buffer.from(data as Uint8Array).length);
+    const payloads = append.request.drafts.map(({ draft }) => Buffer.byteLength(draft.payload));
+    expect(bytes).toHaveLength(said.length + 1);
+    const beside = bytes.map((length, at) => length - (payloads[at] ?? 0));
+    expect(Math.max(...beside)).toBeLessThan(512); // ids, times and types, and for the batch the digests
+  } finally {
+    hashed.mockRestore();
+    syncBuiltinESMExports();
+  }
 });
