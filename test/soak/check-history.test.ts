@@ -197,6 +197,28 @@ describe("a planted bug is found", () => {
   });
 });
 
+describe("a crash of the database", () => {
+  /** An update that was streamed, and is not in the log; whether the database ended after it. */
+  const streamed = (type: "update" | "custom", isCrashed: boolean): readonly string[] => {
+    const { made, log } = sound();
+    const at = made.history.seen(entry(5, { id: "u5", type }));
+    made.act({ kind: "read", key: "early", headSeq: 5, seen: [at] });
+    made.tail([...[1, 2, 3, 4].map(place), at]);
+    if (isCrashed) made.history.crash().to = made.history.now();
+    made.act({ kind: "read", key: "late", headSeq: 4 });
+    return checkHistory(made.history, endingOf(log));
+  };
+
+  test("may take what was streamed and not acknowledged", () => {
+    expect(streamed("update", true)).toEqual([]);
+  });
+
+  test("takes nothing else, and nothing else takes it", () => {
+    expect(streamed("custom", true)).not.toEqual([]);
+    expect(streamed("update", false)).not.toEqual([]);
+  });
+});
+
 test("a conversation that was erased is gone, whatever its tails had been sent, and who asks later is refused", () => {
   const { made } = sound();
   made.act({ kind: "erase", key: "erase" });

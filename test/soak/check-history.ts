@@ -11,7 +11,7 @@ import {
   type Place,
 } from "./history.ts";
 
-type Written = Pick<History, "operations" | "tails">;
+type Written = Pick<History, "operations" | "tails" | "crashes" | "relaxed">;
 
 export function checkHistory(history: Written, ending: Ending): readonly string[] {
   const byConversation = Map.groupBy(history.operations, ({ conversation }) => conversation);
@@ -25,8 +25,8 @@ export function checkHistory(history: Written, ending: Ending): readonly string[
       const own = tails.get(conversation) ?? [];
       const problems = [
         ...erasure(operations, log, ending.remains.get(conversation) ?? 0),
-        ...observations(operations, own, log),
-        ...order(operations),
+        ...observations(history, { operations, tails: own, log }),
+        ...order(operations, history.crashes),
         ...(log === null ? [] : [...writes(operations, log), ...logProblems(log)]),
       ];
       return problems.map((problem) => `${conversation}: ${problem}`);
@@ -53,46 +53,54 @@ function erasure(operations: readonly Operation[], log: FinalLog | null, remains
   ];
 }
 
+interface Observed extends Pick<Written, "operations" | "tails"> {
+  readonly log: FinalLog | null;
+}
+
 /** Every entry that was ever seen at a place is there for good, and a tail skips nothing. */
-function observations(
-  operations: readonly Operation[],
-  tails: Written["tails"],
-  log: FinalLog | null,
-): readonly string[] {
+function observations(history: Written, { operations, tails, log }: Observed): readonly string[] {
   const ids = new Map<number, string>(log?.entries.map(({ seq, id }) => [seq, id]));
   const headSeq = log?.entries.length ?? Number.POSITIVE_INFINITY;
   const problems: string[] = [];
-  const hold = (who: string, [seq, id]: Place): void => {
+  // What a server had read before a crash may come long after it.
+  const isTaken = (id: string): boolean => history.crashes.length > 0 && history.relaxed.has(id);
+  /** False where a crash took it. */
+  const hold = (who: string, [seq, id]: Place): boolean => {
     const known = ids.get(seq);
     if (known === undefined && log === null) ids.set(seq, id);
+    else if (known !== id && isTaken(id)) return false;
     else if (known !== id) problems.push(`${who} saw ${id} at ${seq}, where there is ${known ?? "nothing"}`);
+    return true;
   };
   for (const { kind, key, seen = [] } of operations) for (const place of seen) hold(`${kind} ${key}`, place);
   for (const [at, { after, seen, isWhole }] of tails.entries()) {
     const who = `tail ${at}`;
-    for (const [index, place] of seen.entries()) {
-      const expected = after + 1 + index;
-      if (place[0] !== expected) {
-        problems.push(`${who} saw ${place[0]} where ${expected} comes next`);
-        break;
-      }
-      hold(who, place);
-    }
+    const wrong = seen.findIndex(([seq], index) => seq !== after + 1 + index);
+    if (wrong >= 0)
+      problems.push(`${who} saw ${seen[wrong]?.[0] ?? ""} where ${after + 1 + wrong} comes next`);
+    // What follows an entry that a crash took is of another log.
+    const isSame = seen.every((place) => hold(who, place));
     const last = after + seen.length;
-    if (isWhole && log !== null && last < headSeq) problems.push(`${who} ended at ${last} of ${headSeq}`);
+    if (isSame && isWhole && log !== null && last < headSeq)
+      problems.push(`${who} ended at ${last} of ${headSeq}`);
   }
   return problems;
 }
 
 /** Writes follow each other as their answers did, and nobody reads a log that is shorter than what was known before. */
-function order(operations: readonly Operation[]): readonly string[] {
+function order(operations: readonly Operation[], crashes: Written["crashes"]): readonly string[] {
   const answered = operations.filter(({ outcome }) => outcome === "ok").toSorted((a, b) => a.to - b.to);
   const asked = answered.toSorted((a, b) => a.from - b.from);
   const problems: string[] = [];
-  let [known, next] = [0, 0];
-  for (const { kind, key, from, written, headSeq } of asked) {
-    for (let before = answered[next]; before !== undefined && before.to < from; before = answered[++next])
-      known = Math.max(known, before.written?.toSeq ?? 0, before.headSeq ?? 0);
+  let [acknowledged, read, readFrom, next] = [0, 0, 0, 0];
+  for (const { kind, key, from, to, written, headSeq } of asked) {
+    for (let before = answered[next]; before !== undefined && before.to < from; before = answered[++next]) {
+      acknowledged = Math.max(acknowledged, before.written?.toSeq ?? 0);
+      if ((before.headSeq ?? 0) > read) [read, readFrom] = [before.headSeq ?? 0, before.from];
+    }
+    // A crash may take what was read and not acknowledged.
+    if (crashes.some((crash) => crash.from < to && crash.to > readFrom)) read = 0;
+    const known = Math.max(acknowledged, read);
     if (headSeq !== undefined && headSeq < known)
       problems.push(`${kind} ${key} read up to ${headSeq}, after ${known} was known`);
     if (written !== undefined && !written.deduped && written.fromSeq <= known)

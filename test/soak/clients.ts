@@ -196,7 +196,7 @@ export class Clients {
         { conversation, after, limit: READ_MAX },
         options,
       );
-      return { headSeq, seen: entries.map(({ seq, id }) => [seq, id] as const) };
+      return { headSeq, seen: entries.map((entry) => this.#history.seen(entry)) };
     });
   }
 
@@ -239,7 +239,7 @@ export class Clients {
     const client = this.client({ retries: Number.POSITIVE_INFINITY });
     const follow = async (): Promise<void> => {
       const entries = client.tail({ conversation, after }, { signal: stop.signal });
-      for await (const { seq, id } of entries) tail.seen.push([seq, id]);
+      for await (const entry of entries) tail.seen.push(this.#history.seen(entry));
     };
     const ended = follow()
       .catch(() => undefined)

@@ -67,10 +67,19 @@ export interface Ending {
   readonly findings: readonly string[];
 }
 
+/** A time in which the database ended without warning. */
+export interface Crash {
+  readonly from: number;
+  to: number;
+}
+
 /** Writes down what is asked and answered. */
 export class History {
   readonly operations: Operation[] = [];
   readonly tails: Tail[] = [];
+  readonly crashes: Crash[] = [];
+  /** Entries that were streamed, it may be before they were on the disk: a crash may take them, and nothing else. */
+  readonly relaxed: Set<string> = new Set();
   #moment = 0;
 
   now(): number {
@@ -86,6 +95,18 @@ export class History {
     };
     this.operations.push(begun);
     return begun;
+  }
+
+  /** The place of an entry that was seen. */
+  seen({ seq, id, type }: Pick<Entry, "seq" | "id" | "type">): Place {
+    if (type === "update" || type === "attempt") this.relaxed.add(id);
+    return [seq, id];
+  }
+
+  crash(): Crash {
+    const crash = { from: this.now(), to: Number.MAX_SAFE_INTEGER };
+    this.crashes.push(crash);
+    return crash;
   }
 
   tail(conversation: string, after: number): Tail {

@@ -1,5 +1,6 @@
 /** What goes wrong, one thing after another, by a seed. */
 import pg from "pg";
+import type { History } from "./history.ts";
 import type { Random } from "./random.ts";
 import type { Server, Servers } from "./servers.ts";
 
@@ -8,6 +9,7 @@ export type Fault = (typeof FAULTS)[number];
 
 interface NemesisOptions {
   readonly servers: Servers;
+  readonly history: History;
   readonly random: Random;
   /** How long a process or a connection is silent at most. */
   readonly silentMs: number;
@@ -61,10 +63,13 @@ export class Nemesis {
         return;
       case "terminate":
         return postgres === null ? undefined : terminate(postgres.direct);
-      case "restart":
+      case "restart": {
+        const crash = this.#options.history.crash();
         await postgres?.kill();
+        crash.to = this.#options.history.now();
         await postgres?.restart();
         return;
+      }
     }
   }
 }

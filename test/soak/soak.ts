@@ -61,6 +61,7 @@ class Run {
     this.#clients = new Clients(servers, this.#history, new Random(options.seed), options.conversations);
     this.#nemesis = new Nemesis({
       servers,
+      history: this.#history,
       random: new Random(options.seed + 1),
       silentMs: options.silentMs,
       // One process lives through the run, or at least through half of it, so that what grows can be seen.
