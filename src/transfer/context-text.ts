@@ -62,8 +62,11 @@ export function memberText(stored: StoredEntry | undefined, name: string): strin
 
 function messageText(message: ContextMessage, stored: Entry | undefined): string {
   const given = stored?.type === "message" ? memberText(stored, "message") : undefined;
-  if (given !== undefined)
-    return objectText(lastOfEach(membersOf(given).filter(({ name }) => MESSAGE_MEMBERS.has(name))));
+  if (given !== undefined) {
+    const members = membersOf(given);
+    const shown = lastOfEach(members.filter(({ name }) => MESSAGE_MEMBERS.has(name)));
+    return shown.length === members.length ? given : objectText(shown);
+  }
   const content =
     (stored?.type === "custom" ? memberText(stored, "content") : undefined) ??
     JSON.stringify(message.content);

@@ -72,6 +72,7 @@ export class HttpHandler {
   readonly #log: RequestLog;
   readonly #probe: StoreProbe;
   readonly #replays: RunningReplays;
+  readonly #parts: ServerParts;
   #isDraining = false;
   /** For `app.get("*", (c) => handler.fetch(c.req.raw))` and alike, it may be taken off the object. The peer is for the audit log. */
   readonly fetch: (request: Request, peer?: Peer) => Promise<Response> = async (request, peer = {}) =>
@@ -96,6 +97,7 @@ export class HttpHandler {
     this.#uploads = new Uploads(limits);
     this.#pages = ui === null ? null : new UiFiles(ui);
     this.#replays = new RunningReplays(this.#options.replays, onError);
+    this.#parts = this.#shared();
   }
 
   /** A code that opens one browser, once, within minutes: at `/launch?code=CODE`. `to` is a path of a page to open there. */
@@ -222,7 +224,7 @@ export class HttpHandler {
       bodyText: checked.bodyText,
       upload: checked.upload,
       key: checked.key,
-      server: this.#parts(),
+      server: this.#parts,
       holdfast: this.#space(grant.space),
       grant,
       isValid: who.isValid,
@@ -257,7 +259,7 @@ export class HttpHandler {
     return space;
   }
 
-  #parts(): ServerParts {
+  #shared(): ServerParts {
     const { version, readOnly, clock, cwd, skills, place, metrics, agentRecords } = this.#options;
     const parts = {
       audit: this.#audit,

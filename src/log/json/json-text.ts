@@ -219,8 +219,9 @@ export function membersOf(object: string): readonly Member[] {
     const nameEnd = stringEnd(object, open);
     const colon = object.indexOf(":", nameEnd);
     const end = valueEnd(object, colon + 1);
+    const name = object.slice(open + 1, nameEnd);
     members.push({
-      name: readJson(object.slice(open, nameEnd + 1)) as string,
+      name: name.includes("\\") ? (readJson(`"${name}"`) as string) : name,
       text: object.slice(colon + 1, end).trim(),
     });
     if (object.charCodeAt(end) !== COMMA) return members;

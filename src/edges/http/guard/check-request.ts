@@ -27,7 +27,7 @@ export async function checkRequest(
   limits: BodyLimits,
 ): Promise<CheckedRequest> {
   const given = route.params === undefined ? {} : params;
-  const query = queryOf(request.url.searchParams, route.query);
+  const query = request.url.search === "" ? {} : queryOf(request.url.searchParams, route.query);
   const key = request.headers.get(KEY_HEADER) ?? undefined;
   const problems = [
     ...(route.params?.problems(given, "") ?? []),

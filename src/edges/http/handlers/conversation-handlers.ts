@@ -38,7 +38,7 @@ export const CONVERSATION_HANDLERS: HandlersOf<ConversationApi> = {
       ...(title === undefined ? {} : { title }),
       ...(cwd === null ? {} : { cwd }),
       ...(key === undefined ? {} : { key }),
-      entries: givenEntries(bodyText, grant),
+      entries: givenEntries(bodyText, body.entries ?? [], grant),
     });
     return { conversation: conversation.id };
   },

@@ -54,7 +54,7 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
   async appendEntries(asked) {
     const { body, bodyText, grant, key } = asked;
     const conversation = conversationOf(asked);
-    const entries = givenEntries(bodyText, grant);
+    const entries = givenEntries(bodyText, body.entries, grant);
     const keyed = key === undefined ? {} : { key };
     if (body.outside === true)
       return writtenOf(conversation, await conversation.appendOutside(entries, keyed));

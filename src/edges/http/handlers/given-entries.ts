@@ -1,9 +1,8 @@
 import type { EntryType } from "#log/entry";
 import { LogError } from "#log/errors";
 import { fieldsOf } from "#log/json/json-fields";
-import { itemsOf, membersOf } from "#log/json/json-text";
+import { itemsOf, type Json, membersOf } from "#log/json/json-text";
 import { type Grant, mayDo } from "#edges/http/access/grant";
-import { readJson } from "#log/json/read-json";
 
 /**
  * What turns believe of the machine they run on: folders, processes to be ended, sessions to be resumed. Whoever could write
@@ -19,16 +18,20 @@ const OF_THE_HOST: { readonly [type in EntryType]?: string } = {
   memory: "memory has operations of its own",
 };
 
-/** The entries of a body, each as the exact text it was sent in. */
-export function givenEntries(bodyText: string, grant: Pick<Grant, "rights">): readonly string[] {
+/** The entries of a body, each as the exact text it was sent in; `values` are the same, parsed. */
+export function givenEntries(
+  bodyText: string,
+  values: readonly object[],
+  grant: Pick<Grant, "rights">,
+): readonly string[] {
   const member = membersOf(bodyText).findLast(({ name }) => name === "entries");
   const texts = member === undefined ? [] : itemsOf(member.text);
-  if (!mayDo(grant, "admin")) for (const [index, text] of texts.entries()) checkEntry(text, index);
+  if (!mayDo(grant, "admin")) for (const [index, value] of values.entries()) checkEntry(value as Json, index);
   return texts;
 }
 
-function checkEntry(text: string, index: number): void {
-  const { type, process } = fieldsOf(readJson(text));
+function checkEntry(entry: Json, index: number): void {
+  const { type, process } = fieldsOf(entry);
   const why =
     typeof type === "string" && Object.hasOwn(OF_THE_HOST, type)
       ? OF_THE_HOST[type as EntryType]

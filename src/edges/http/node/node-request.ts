@@ -84,10 +84,12 @@ export class NodeRequest implements HttpRequest {
         reject(error);
       }
     };
-    const cut = (): void => reject(new Error("The connection was closed"));
-    incoming.on("error", cut);
-    if (incoming.closed && !incoming.readableEnded) cut();
-    else incoming.once("end", resolve).once("close", cut).on("data", hear);
+    const close = (): void => {
+      if (!incoming.readableEnded) reject(new Error("The connection was closed"));
+    };
+    incoming.on("error", close); // "close" follows, but may have been heard already
+    if (incoming.closed) close();
+    else incoming.once("end", resolve).once("close", close).on("data", hear);
     return promise;
   }
 }

@@ -182,6 +182,7 @@ export function record<V>(value: Schema<V>): Schema<{ readonly [name: string]: V
 }
 
 function withMembers<T>(members: { readonly [name: string]: Schema<unknown> }, isOpen: boolean): Schema<T> {
+  const schemas = Object.entries(members);
   const required = Object.keys(members).filter((name) => !isOptional(members[name]));
   return of(
     {
@@ -192,14 +193,13 @@ function withMembers<T>(members: { readonly [name: string]: Schema<unknown> }, i
     },
     (value, path) => {
       if (!isObject(value)) return [`${path} is no object`];
-      const unknown = isOpen ? [] : Object.keys(value).filter((name) => !Object.hasOwn(members, name));
-      return [
-        ...unknown.map((name) => `${inside(path, name)} is not known`),
-        ...Object.entries(members).flatMap(([name, schema]) => {
-          if (Object.hasOwn(value, name)) return schema.problems(value[name], inside(path, name));
-          return isOptional(schema) ? [] : [`${inside(path, name)} is missing`];
-        }),
-      ];
+      const found: string[] = [];
+      for (const name of isOpen ? [] : Object.keys(value))
+        if (!Object.hasOwn(members, name)) found.push(`${inside(path, name)} is not known`);
+      for (const [name, schema] of schemas)
+        if (Object.hasOwn(value, name)) found.push(...schema.problems(value[name], inside(path, name)));
+        else if (!isOptional(schema)) found.push(`${inside(path, name)} is missing`);
+      return found;
     },
     { named: merged(Object.values(members)), members },
   );

@@ -15,6 +15,11 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** Emptied once it is settled: tables of the map that V8 has replaced still hold it, and keep alive all it refers to. */
+interface Place {
+  waiting: Waiting | null;
+}
+
 const OUTBOX_MAX = 8;
 const GROWS: ReadonlySet<Command["kind"]> = new Set(["create", "fork", "append", "erase"]);
 
@@ -28,7 +33,7 @@ export class WriterLink {
   readonly #worker: Worker;
   readonly #opened = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, Place>();
   readonly #listeners = new Set<CommitListener>();
   #outbox: Posted[] = [];
   #count: number = 0;
@@ -80,8 +85,10 @@ export class WriterLink {
 
   #settle(flat: FlatOutcome): void {
     const [n] = flat;
-    const waiting = this.#waiting.get(n);
-    if (waiting === undefined) return;
+    const place = this.#waiting.get(n);
+    const waiting = place?.waiting;
+    if (place === undefined || !waiting) return;
+    place.waiting = null;
     this.#waiting.delete(n);
     const outcome = readOutcome(waiting.command, flat);
     if (!outcome.ok) return waiting.reject(fromWire(outcome.error));
@@ -99,7 +106,7 @@ export class WriterLink {
   }
 
   #reject(error: LogError): void {
-    for (const waiting of this.#waiting.values()) waiting.reject(error);
+    for (const { waiting } of this.#waiting.values()) waiting?.reject(error);
     this.#waiting.clear();
   }
 
@@ -120,7 +127,7 @@ export class WriterLink {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const n = ++this.#count;
     if (this.#waiting.size === 0) this.#worker.ref();
-    this.#waiting.set(n, { command, resolve, reject });
+    this.#waiting.set(n, { waiting: { command, resolve, reject } });
     this.#outbox.push({ n, command });
     // A tick is over when all that is ready to run has run, so what is sent in it travels in few messages; a long
     // outbox goes at once, so that the writer works while the rest is being prepared.
