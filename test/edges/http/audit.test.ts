@@ -160,6 +160,32 @@ test("a trusted proxy says who asks; a client that says it of itself is not beli
     await expect(serve({ trustedProxies: [proxy] })).rejects.toMatchObject({ code: "invalid_request" });
 });
 
+test("an act that ends after its answer was given up is recorded as done", async () => {
+  const inner = inMemoryStore();
+  const gate = Promise.withResolvers<void>();
+  const space: Store["space"] = (id) => {
+    const own = inner.space(id);
+    const append: typeof own.append = async (request) => {
+      await gate.promise;
+      return own.append(request);
+    };
+    return id === "default" ? { ...own, append } : own;
+  };
+  const holdfast = new Holdfast({ ...inner, space }, "default");
+  await using served = await serve({ holdfast, limits: { answerMs: 50 } });
+  await using other = await serve({ holdfast });
+  const [write, admin] = [await other.token("write"), await other.token("admin")];
+  await holdfast.create({ id: "mine" });
+  expect((await title(served, write, "Late")).status).toBe(503);
+  gate.resolve();
+  const listed = async (): Promise<unknown> => {
+    await served.handler.flush();
+    const { lines } = await other.client(admin).listAudit();
+    return lines.find(({ operation }) => operation === "setTitle");
+  };
+  await expect.poll(listed).toMatchObject({ outcome: "done", status: 200 });
+});
+
 test("an export goes out after its line is on disk; where that fails nothing goes out", async () => {
   const watched = watchedStore();
   const { store, appends } = watched;

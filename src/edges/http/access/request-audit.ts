@@ -47,7 +47,8 @@ export class RequestAudit {
     const { token, space, route, audit, code, address } = line;
     if (token === undefined && CREDENTIALS.has(code)) this.#count(code ?? "", address);
     if (token === undefined || space === undefined || route === undefined || audit === undefined) return null;
-    const outcome = code ?? "done";
+    // An act may end well after its answer was given up: then there is a code, of an answer that was another.
+    const outcome = status < 400 ? "done" : (code ?? "unexpected");
     const about = { token, space, operation: route, outcome, status, address, key: audit.key };
     const named = audit.conversations.length > 0 ? audit.conversations : [line.conversation ?? null];
     const acts: AuditAct[] = [];

@@ -22,7 +22,7 @@ export class Deadline {
         .then((answer) => {
           // Nobody reads a stream that is answered too late.
           if (isOver && answer.body instanceof ReadableStream) void answer.body.cancel();
-          resolve(answer);
+          return resolve(answer);
         }, reject)
         .finally(() => this.lift());
     });
