@@ -24,7 +24,8 @@ export {
   type WrittenBatch,
 } from "./observe/observe-store.ts";
 export { sha256 } from "./sha256.ts";
-export { followEntries, TailWaiters, type Look, type Waiter } from "./tail-waiters.ts";
+export { TailFeeds, type TailPage, type TailSource } from "./tail-feeds.ts";
+export { TailWaiters, type Look, type Waiter } from "./tail-waiters.ts";
 export { withinBytes } from "./within-bytes.ts";
 export { prepare, systemIdsAndTime, uuidv7Maker, type IdsAndTime, type Prepared } from "./prepare.ts";
 export type {

@@ -1,9 +1,4 @@
-import type { StoredEntry } from "#log/entry";
-
 const HOLD_MS = 2_147_483_647; // the longest a timer can be set for: it holds the process open and does nothing
-
-/** What a tail reads at a time: while its reader takes nothing it holds no more, and what follows stays in the store. */
-export const TAIL_PAGE = { limit: 256, bytes: 65_536 } as const;
 
 /** How a store finds out what it is not told: a look now and then, while somebody waits. */
 export interface Look {
@@ -96,40 +91,5 @@ export class TailWaiters<Known> {
     this.#closed = true;
     this.#stop();
     this.wakeAll();
-  }
-}
-
-/**
- * Follows a conversation: entries after a seq in order, then what comes, until the signal or the end of the store. A store
- * that is closed ends the tails it has, and fails those asked for later.
- */
-export async function* followEntries(given: {
-  readonly after: number;
-  readonly signal: AbortSignal | undefined;
-  readonly closed: () => boolean;
-  /** The next entries after a seq; none yet when empty. */
-  readonly read: (after: number) => Promise<readonly StoredEntry[]>;
-  /** Resolves when there may be more. */
-  readonly changed: (after: number) => Promise<void>;
-}): AsyncGenerator<StoredEntry> {
-  const { signal, closed } = given;
-  let { after } = given;
-  let begun = false;
-  const ended = (): boolean => signal?.aborted === true || (begun && closed());
-  while (!ended()) {
-    let batch: readonly StoredEntry[];
-    try {
-      batch = await given.read(after);
-      begun = true;
-      if (batch.length === 0) await given.changed(after);
-    } catch (error) {
-      if (ended()) return;
-      throw error;
-    }
-    for (const stored of batch) {
-      if (ended()) return;
-      after = stored.seq;
-      yield stored;
-    }
   }
 }

@@ -179,3 +179,33 @@ test("a search waits for no writer, and no writer waits for it", async () => {
   expect(await holdfast.search("needle")).toHaveLength(2);
   await holdfast.close();
 });
+
+test("twenty tails cost an append of their store nothing, and each has every entry", async () => {
+  await rig.subject();
+  const holdfast = new Holdfast(await postgresStore({ pool: counted.pool, pollMs: 3_600_000 }), "default");
+  const chat = await holdfast.create({ id: "a" });
+  const stop = new AbortController();
+  const heard = Array.from({ length: 20 }, () => 0);
+  let wake = (): void => undefined;
+  const tails = heard.map(async (_, nth) => {
+    for await (const { seq } of chat.tail({ signal: stop.signal })) {
+      heard[nth] = seq;
+      wake();
+    }
+  });
+  const allHave = async (seq: number): Promise<void> => {
+    while (heard.some((one) => one < seq)) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  await chat.append(said("first"));
+  await allHave(2);
+  const trips = await tripsOf(async () => {
+    for (let seq = 3; seq <= 12; seq++) {
+      await chat.append(said("more"));
+      await allHave(seq);
+    }
+  });
+  expect(trips).toBe(10);
+  stop.abort();
+  await Promise.all(tails);
+  await holdfast.close();
+});

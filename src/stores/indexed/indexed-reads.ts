@@ -27,7 +27,7 @@ import { IndexedSearch } from "./search/indexed-search.ts";
 import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { readableSeqs, seqsToDamage } from "./readable-parts.ts";
-import { followEntries, TAIL_PAGE } from "#store/tail-waiters";
+import { TAIL_PAGE, type TailFeeds, type TailPage } from "#store/tail-feeds";
 import type {
   BatchEndsRequest,
   Page,
@@ -67,9 +67,16 @@ export async function fetchHeld(
 
 type ReadVerbs = Omit<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase" | "check">;
 
+/** A space of logs, and the tails of all of them. */
+export interface Reading {
+  readonly logs: IndexedLogs;
+  readonly space: SpaceId;
+  readonly feeds: TailFeeds;
+}
+
 /** The verbs that read, over logs; each reads again when an erase cut into it. */
-export function shelfReads(logs: IndexedLogs, space: SpaceId): ReadVerbs {
-  const verbs = readOnce(logs, space);
+export function shelfReads(reading: Reading): ReadVerbs {
+  const verbs = readOnce(reading);
   return {
     ...verbs,
     head: (conversation) => settled(() => verbs.head(conversation)),
@@ -85,7 +92,8 @@ export function shelfReads(logs: IndexedLogs, space: SpaceId): ReadVerbs {
   };
 }
 
-function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
+function readOnce(reading: Reading): ReadVerbs {
+  const { logs, space } = reading;
   const lineage = (conversation: ConversationId): Promise<LogWithSources> =>
     openLineage(logs, space, conversation);
   const pages = new ListPages(logs, space);
@@ -124,7 +132,7 @@ function readOnce(logs: IndexedLogs, space: SpaceId): ReadVerbs {
       return log.fetch(readableSeqs(log, request), request.bytes);
     },
     batchEnds: async (request) => batchEnds(await openLog(logs, space, request.conversation), request),
-    tail: (request) => tail(logs, space, request),
+    tail: (request) => tail(reading, request),
     list: (request) => pages.page(request),
     search: (request) => search.find(request),
     async putBlob(conversation, bytes) {
@@ -211,23 +219,21 @@ async function batchEnds(
   return found;
 }
 
-function tail(logs: IndexedLogs, space: SpaceId, request: TailRequest): AsyncGenerator<StoredEntry> {
-  const { conversation, signal } = request;
+function tail(
+  { logs, space, feeds }: Reading,
+  { conversation, ...from }: TailRequest,
+): AsyncGenerator<StoredEntry> {
   let log: IndexedLog;
-  let headSeq = 0; // as it was when the entries were chosen: the log itself grows under whoever holds it
-  return followEntries({
-    after: request.after,
-    signal,
-    closed: () => logs.closed,
-    async read(after) {
-      const batch = await settled(async () => {
-        log = await openLog(logs, space, conversation);
-        ({ headSeq } = log.index.head);
-        return log.fetch(seqsToDamage(log, { after, ...TAIL_PAGE }), TAIL_PAGE.bytes);
-      });
-      if (batch.length === 0 && log.damage) throw log.damage;
-      return batch;
-    },
-    changed: () => logs.changed(space, log, headSeq, signal),
-  });
+  const read = (after: number): Promise<TailPage> =>
+    settled(async () => {
+      log = await openLog(logs, space, conversation);
+      const { headSeq } = log.index.head;
+      const entries = await log.fetch(seqsToDamage(log, { after, ...TAIL_PAGE }), TAIL_PAGE.bytes);
+      if (!log.damage) return { entries, headSeq };
+      if (entries.length === 0) throw log.damage;
+      return { entries, headSeq: Number.POSITIVE_INFINITY }; // what follows is the damage
+    });
+  const changed = (after: number, signal: AbortSignal): Promise<void> =>
+    logs.changed(space, log, after, signal);
+  return feeds.follow(`${space} ${conversation}`, { read, changed }, from);
 }

@@ -1,8 +1,8 @@
-import type { SpaceId } from "#log/ids";
 import { ALL_FACETS } from "#store/facets";
 import { storePort } from "#store/port";
+import { TailFeeds } from "#store/tail-feeds";
 import { checkKeptForForks, eraseLog } from "./indexed-erase.ts";
-import { shelfReads } from "./indexed-reads.ts";
+import { type Reading, shelfReads } from "./indexed-reads.ts";
 import { shelfWrites } from "./indexed-writes.ts";
 import type { IndexedLogs } from "./indexed-log.ts";
 import type { Store } from "#store/store";
@@ -10,19 +10,21 @@ import type { SpaceStore } from "#store/facets";
 
 /** The whole port, for stores that keep each conversation by itself. */
 export function indexedStore(logs: IndexedLogs, nowMs: () => number): Store {
+  const feeds = new TailFeeds(() => logs.closed);
   const backup = logs.backup?.bind(logs);
   return storePort({
     facets: ALL_FACETS,
-    space: (id) => spaceOf(logs, id, nowMs),
+    space: (space) => spaceOf({ logs, space, feeds }, nowMs),
     spaces: () => logs.spaces(),
     ...(backup === undefined ? {} : { backup }),
     close: () => logs.close(),
   });
 }
 
-function spaceOf(logs: IndexedLogs, space: SpaceId, nowMs: () => number): SpaceStore {
+function spaceOf(reading: Reading, nowMs: () => number): SpaceStore {
+  const { logs, space } = reading;
   return {
-    ...shelfReads(logs, space),
+    ...shelfReads(reading),
     ...shelfWrites(logs, space, nowMs),
     erase: (conversation) => eraseLog(logs, space, conversation),
     check: async (request) => [

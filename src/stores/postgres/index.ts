@@ -227,7 +227,7 @@ class PostgresStore implements StoreDriver {
       space,
       heads: this.#heads,
       nowMs: () => (nowMs === undefined ? null : Math.floor(nowMs())),
-      onWrite: (conversation) => this.#poll.wake(space, conversation),
+      onWrite: (conversation, entries) => this.#poll.wake(space, conversation, entries),
       onAwaited: (conversation) => this.#poll.wakeElsewhere(space, conversation),
     };
     return {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createClient } from "#edges/http/client/index";
 import { StoredTokens } from "#edges/http/index";
 import { user } from "#log/say";
@@ -78,6 +78,32 @@ test("one stream tells of several conversations; its last id says how far each w
   expect(more.map(({ data }) => JSON.parse(data) as unknown)).toMatchObject([
     { conversation: "b", entry: { seq: 3 } },
   ]);
+});
+
+test("an entry is encoded once for all streams that send it, with those that watch beside", async () => {
+  await using other = await serve();
+  const conversation = await other.holdfast.create({ id: "a" });
+  const secret = await other.token("read");
+  const open = async (path: string): Promise<() => Promise<string>> => {
+    const { body } = await other.ask(path, by(secret));
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    return async () => {
+      let text = "";
+      while (!text.includes("once for all")) text += new TextDecoder().decode((await reader.read()).value);
+      await reader.cancel();
+      return text;
+    };
+  };
+  const paths = ["/api/conversations/a/tail", "/api/events?watch=a"];
+  const readers = await Promise.all(Array.from({ length: 20 }, (_, nth) => open(paths[nth % 2] ?? "")));
+  const encode = vi.spyOn(TextEncoder.prototype, "encode");
+  await conversation.append(user("once for all"));
+  const texts = await Promise.all(readers.map((read) => read()));
+  const encoded = encode.mock.calls.filter(([text]) => text?.includes("once for all") === true);
+  encode.mockRestore();
+  // One of those that tail, one of those that watch.
+  expect(encoded).toHaveLength(2);
+  for (const text of texts) expect(text).toContain('"text":"once for all"');
 });
 
 test("the client follows several conversations and connects again by itself", async () => {

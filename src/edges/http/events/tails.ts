@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { decodeEntry } from "#log/codec";
 import type { EntryOf, StoredEntry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
-import { TAIL_PAGE } from "#store/tail-waiters";
+import { TAIL_PAGE } from "#store/tail-feeds";
 import { entryBytes, eventText, type SentEvent, watchedBytes, withId } from "./event-bytes.ts";
 import type { StreamScope } from "./event-stream.ts";
 import { isLeft, LeftWatch } from "./left-turns.ts";

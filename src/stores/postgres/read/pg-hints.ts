@@ -81,14 +81,14 @@ export class HintedTails {
   /** Somebody has begun to wait. */
   onWait(): void {
     this.#listener.start();
-    if (!this.#listener.ready || this.#timer !== null) return;
+    if (!this.#listener.ready || this.#timer !== null || this.#unsaid().length === 0) return;
     this.#saying ??= this.#say();
     this.#timer = setTimeout(() => this.#onPause(), PAUSE_MS);
   }
 
   #onPause(): void {
     this.#timer = null;
-    if (this.#unsaid().length > 0) this.onWait();
+    this.onWait();
   }
 
   #unsaid(): readonly (readonly [space: string, conversation: string, seq: number])[] {
@@ -105,7 +105,7 @@ export class HintedTails {
     this.#forgetGone();
     for (const name of seqs.keys()) this.#names.set(hintOf(name), name);
     try {
-      const answers = rows.length === 0 ? [] : await askEachSpace<[string, boolean]>(this.#db, WAIT, rows);
+      const answers = await askEachSpace<[string, boolean]>(this.#db, WAIT, rows);
       for (const [name, grown] of answers) {
         if (grown) this.#waiters.wake(name);
         else this.#said.set(name, seqs.get(name) ?? 0);

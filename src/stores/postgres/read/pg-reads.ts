@@ -5,6 +5,7 @@ import { typeNumber } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
+import type { TailPage } from "#store/tail-feeds";
 import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
@@ -113,6 +114,34 @@ function withinBytes(rows: string, order: string): string {
 }
 
 const NONE = `select ${COLUMNS} from @.entries e where false`;
+
+const TAIL_PAGE = `select c.head_seq, ${COLUMNS} from (select c.id, c.head_seq ${LISTED}) c
+  left join lateral (${withinBytes(
+    `select ${COLUMNS} from @.entries e where e.space = $1 and e.conversation = c.id and e.seq > $3 and e.seq <= $4
+      order by e.seq limit $5`,
+    "asc",
+  )}) e on true order by e.seq`;
+
+/** The next entries and how far the log reaches, of one moment. */
+export async function readTailPage(
+  db: Db,
+  space: SpaceId,
+  {
+    conversation,
+    after,
+    limit,
+    bytes,
+  }: Required<Pick<ReadRequest, "conversation" | "after" | "limit" | "bytes">>,
+): Promise<TailPage> {
+  const values = [space, conversation, after, Number.MAX_SAFE_INTEGER, limit, bytes];
+  const rows = await db.read<readonly [number, ...(EntryRow[number] | null)[]]>(TAIL_PAGE, ...values);
+  const [first] = rows;
+  if (first === undefined) throw notFound(conversation);
+  const entries = rows.flatMap(([, ...row]) =>
+    row[2] === null ? [] : [toStored(row as unknown as EntryRow)],
+  );
+  return { entries, headSeq: first[0] };
+}
 
 /** Types are words of our own table, so they may stand in the text. */
 function typeIs(type: EntryType): string {

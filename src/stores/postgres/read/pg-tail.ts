@@ -2,13 +2,14 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
-import { followEntries, TAIL_PAGE, TailWaiters } from "#store/tail-waiters";
+import { TAIL_PAGE, TailFeeds, type TailPage } from "#store/tail-feeds";
+import { TailWaiters } from "#store/tail-waiters";
 import type { Db } from "#stores/postgres/db/db";
 import type { ListenClient } from "#stores/postgres/db/pg-listener";
 import { GROWN } from "#stores/postgres/tables/pg-tail-sql";
 import { askEachSpace } from "./ask-each-space.ts";
 import { HintedTails, HintSender } from "./pg-hints.ts";
-import { readHead, readOwn } from "./pg-reads.ts";
+import { readTailPage } from "./pg-reads.ts";
 
 /**
  * Wakes tails: at once for what this store writes, by one statement now and then for all that others write, and before that
@@ -19,6 +20,7 @@ export class TailPoll {
   readonly #waiters: TailWaiters<number>;
   readonly #hints: HintSender;
   readonly #hinted: HintedTails | null;
+  readonly feeds: TailFeeds = new TailFeeds(() => this.#waiters.closed);
   #looking: boolean = false;
 
   constructor(
@@ -36,12 +38,11 @@ export class TailPoll {
     this.#hinted = listen === null ? null : new HintedTails(db, this.#waiters, listen);
   }
 
-  get closed(): boolean {
-    return this.#waiters.closed;
-  }
-
-  wake(space: SpaceId, conversation: ConversationId): void {
-    this.#waiters.wake(nameOf(space, conversation));
+  /** The conversation has these entries now, or is gone. */
+  wake(space: SpaceId, conversation: ConversationId, entries: readonly StoredEntry[] = []): void {
+    const name = nameOf(space, conversation);
+    this.feeds.written(name, entries);
+    this.#waiters.wake(name);
   }
 
   /** Somebody may wait for it in another process. */
@@ -92,15 +93,13 @@ export function tailEntries(
   db: Db,
   poll: TailPoll,
   space: SpaceId,
-  { conversation, after, signal }: TailRequest,
+  { conversation, ...from }: TailRequest,
 ): AsyncGenerator<StoredEntry> {
-  return followEntries({
-    after,
-    signal,
-    closed: () => poll.closed,
-    read: (from) => readOn(db, space, conversation, from),
-    changed: (from) => poll.wait(space, conversation, from, signal),
-  });
+  const source = {
+    read: (after: number): Promise<TailPage> => readOn(db, space, conversation, after),
+    changed: (seq: number, signal: AbortSignal): Promise<void> => poll.wait(space, conversation, seq, signal),
+  };
+  return poll.feeds.follow(nameOf(space, conversation), source, from);
 }
 
 async function readOn(
@@ -108,14 +107,13 @@ async function readOn(
   space: SpaceId,
   conversation: ConversationId,
   after: number,
-): Promise<readonly StoredEntry[]> {
-  const entries = await readOwn(db, space, { conversation, after, ...TAIL_PAGE });
-  const [first] = entries;
-  if (first === undefined || first.seq === after + 1) return entries;
-  const { head } = await readHead(db, space, conversation);
+): Promise<TailPage> {
+  const page = await readTailPage(db, space, { conversation, after, ...TAIL_PAGE });
+  const { entries, headSeq } = page;
+  if (headSeq <= after || entries[0]?.seq === after + 1) return page;
   throw new LogError(
     "damaged",
-    `Conversation ${conversation} is damaged: its log ends at ${after} or before and should end at ${head.headSeq}`,
+    `Conversation ${conversation} is damaged: its log ends at ${after} or before and should end at ${headSeq}`,
     { conversation, reachableSeq: after },
   );
 }

@@ -1,8 +1,16 @@
 import type { Appended, AppendResult } from "#log/batch";
+import type { StoredEntry } from "#log/entry";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import { keptReads } from "#log/plans/boundary";
 import { changeHead, summaryAfter } from "#log/plans/head-change";
-import { parentsOf, planAppend, refsOf, resultFrom, type WritePlan } from "#log/plans/plan-append";
+import {
+  parentsOf,
+  planAppend,
+  refsOf,
+  resultFrom,
+  storedEntries,
+  type WritePlan,
+} from "#log/plans/plan-append";
 import type { AppendRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { isDuplicate, isLost, notFound } from "#stores/postgres/postgres-errors";
@@ -34,8 +42,8 @@ export interface Writing {
   readonly heads: Heads;
   /** A test's clock; null: that of the database. */
   readonly nowMs: () => number | null;
-  /** Somebody may wait for what was written. */
-  readonly onWrite: (conversation: ConversationId) => void;
+  /** Somebody may wait for these entries. */
+  readonly onWrite: (conversation: ConversationId, entries: readonly StoredEntry[]) => void;
   /** Somebody does wait, and has said so in the database. */
   readonly onAwaited: (conversation: ConversationId) => void;
 }
@@ -208,10 +216,11 @@ function kept(
 ): AppendResult {
   const after = text === null ? planned(state, plan, link ?? "") : readState(text);
   heads.keep(space, after);
-  onWrite(after.head.conversation);
-  if (awaitedSeq !== null) onAwaited(after.head.conversation);
   const ids = plan.entries.map(({ id }) => id);
-  return resultFrom(ids, (headSeq ?? after.head.headSeq) - ids.length + 1, ownerLink);
+  const fromSeq = (headSeq ?? after.head.headSeq) - ids.length + 1;
+  onWrite(after.head.conversation, storedEntries(plan, fromSeq - 1));
+  if (awaitedSeq !== null) onAwaited(after.head.conversation);
+  return resultFrom(ids, fromSeq, ownerLink);
 }
 
 function planned(state: State, { change }: WritePlan, link: string): State {

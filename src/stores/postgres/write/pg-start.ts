@@ -118,7 +118,7 @@ async function startLog(writing: Writing, start: Start, source: ForkSource | nul
       );
       if (row !== undefined) {
         heads.keep(space, readState(row[0]));
-        writing.onWrite(conversation);
+        writing.onWrite(conversation, []);
         return { result: resultOf(plan, head), head };
       }
     } catch (error) {

@@ -287,6 +287,6 @@ export class Reader {
   }
 }
 
-function* storedOf(rows: readonly EntryRow[], lookup: Lookup): Generator<StoredEntry> {
+export function* storedOf(rows: readonly EntryRow[], lookup: Lookup): Generator<StoredEntry> {
   for (const row of rows) yield lookup.stored(row);
 }

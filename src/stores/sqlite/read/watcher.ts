@@ -1,12 +1,12 @@
 import type { StoredEntry } from "#log/entry";
-import { LogError } from "#log/errors";
-import type { ConversationId, SpaceId } from "#log/ids";
+import type { SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
-import { followEntries, TAIL_PAGE, TailWaiters } from "#store/tail-waiters";
+import { TailFeeds, type TailPage } from "#store/tail-feeds";
+import { TailWaiters } from "#store/tail-waiters";
 import { isBusy } from "#stores/sqlite/sqlite-errors";
 import type { ReadConnection } from "./read-connection.ts";
 import { type Growth, tailName } from "./growth.ts";
-import type { Reader } from "./reader.ts";
+import { readTailPage } from "./tail-page.ts";
 
 const POLL_MS = 50; // how late a commit of another process may be noticed
 const CHECKED_PER_POLL = 100; // tails whose own conversation is looked at, after a change, for what growth does not show
@@ -15,6 +15,9 @@ const CHECKED_PER_POLL = 100; // tails whose own conversation is looked at, afte
 export class Watcher {
   readonly #waiters: TailWaiters<number>;
   readonly #growth: Growth;
+  readonly feeds: TailFeeds = new TailFeeds(() => this.#waiters.closed);
+  /** How often it was looked whether anything has changed. */
+  looks: number = 0;
   #unchecked: readonly string[] = [];
   #changedSince: boolean = false;
 
@@ -23,15 +26,15 @@ export class Watcher {
     this.#waiters = new TailWaiters({ everyMs: POLL_MS, look: () => this.#look(), rest: () => this.#rest() });
   }
 
-  get closed(): boolean {
-    return this.#waiters.closed;
-  }
-
   /** Resolves when the conversation may be longer than `seq` or gone, when the signal fires, or at the end. */
-  async changed(name: string, seq: number, signal: AbortSignal | undefined): Promise<void> {
-    const woken = this.#waiters.wait(name, seq, signal);
-    // What came after the last read and before the waiting began is no news to the poll.
-    this.#safely(() => this.#check(name));
+  async changed(
+    name: string,
+    read: { readonly seq: number; readonly looks: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const woken = this.#waiters.wait(name, read.seq, signal);
+    // What came after the last read, and before a look that came before the waiting began, is no news to the next look.
+    if (read.looks !== this.looks) this.#safely(() => this.#check(name));
     await woken;
   }
 
@@ -40,6 +43,7 @@ export class Watcher {
   }
 
   #look(): void {
+    this.looks++;
     this.#safely(() => {
       const grown = this.#growth.since();
       for (const name of grown ?? []) this.#waiters.wake(name);
@@ -88,31 +92,18 @@ export function tailEntries(
   reads: ReadConnection,
   watcher: Watcher,
   space: SpaceId,
-  request: TailRequest,
+  { conversation, ...from }: TailRequest,
 ): AsyncGenerator<StoredEntry> {
-  const { conversation, signal } = request;
-  return followEntries({
-    after: request.after,
-    signal,
-    closed: () => watcher.closed,
-    read: (after) => reads.read((reader) => readOn(reader, space, conversation, after)),
-    changed: (after) => watcher.changed(tailName(space, conversation), after, signal),
-  });
-}
-
-function readOn(
-  reader: Reader,
-  space: SpaceId,
-  conversation: ConversationId,
-  after: number,
-): readonly StoredEntry[] {
-  const entries = reader.read(space, { conversation, after, ...TAIL_PAGE });
-  if (entries.length > 0) return entries;
-  const { headSeq } = reader.head(space, conversation);
-  if (headSeq <= after) return entries;
-  throw new LogError(
-    "damaged",
-    `Conversation ${conversation} is damaged: its log ends at ${after} or before and should end at ${headSeq}`,
-    { conversation, reachableSeq: after },
-  );
+  const name = tailName(space, conversation);
+  let looks = -1;
+  const source = {
+    read: (after: number): Promise<TailPage> =>
+      reads.read((reader) => {
+        ({ looks } = watcher);
+        return readTailPage(reader, space, conversation, after);
+      }),
+    changed: (seq: number, signal: AbortSignal): Promise<void> =>
+      watcher.changed(name, { seq, looks }, signal),
+  };
+  return watcher.feeds.follow(name, source, from);
 }

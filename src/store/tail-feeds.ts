@@ -1,0 +1,201 @@
+import type { StoredEntry } from "#log/entry";
+
+/** What a tail reads at a time: while its reader takes nothing it holds no more, and what follows stays in the store. */
+export const TAIL_PAGE = { limit: 256, bytes: 65_536 } as const;
+
+const RECENT_BYTES_MAX = 32_768; // for tails that are a little late; whoever is later reads for itself
+
+/** The next entries of a log, and where it ended when they were read; entries that are all there is reach that end. */
+export interface TailPage {
+  readonly entries: readonly StoredEntry[];
+  readonly headSeq: number;
+}
+
+/** One conversation as its tails read it. */
+export interface TailSource {
+  /** A page of the entries after a seq; none yet when empty. */
+  read(after: number): Promise<TailPage>;
+  /** Resolves when there may be entries after a seq, and at the signal. What came since the last read counts. */
+  changed(after: number, signal: AbortSignal): Promise<void>;
+}
+
+/** The tails of a store: those of one conversation share one reader, and are given the very same entries. */
+export class TailFeeds {
+  readonly #feeds = new Map<string, Feed>();
+  readonly #isClosed: () => boolean;
+
+  constructor(isClosed: () => boolean) {
+    this.#isClosed = isClosed;
+  }
+
+  /**
+   * Entries after a seq in order, then what comes, until the signal or the end of the store. A store that is closed ends the
+   * tails it has, and fails those asked for later.
+   */
+  async *follow(
+    name: string,
+    source: TailSource,
+    { after, signal }: { readonly after: number; readonly signal?: AbortSignal | undefined },
+  ): AsyncGenerator<StoredEntry> {
+    const feed = this.#feeds.get(name) ?? new Feed(source, after, () => this.#forget(name, feed));
+    this.#feeds.set(name, feed);
+    let at = after;
+    let hasRead = false;
+    const ended = (): boolean => signal?.aborted === true || (hasRead && this.#isClosed());
+    feed.join();
+    try {
+      while (!ended()) {
+        let entries: readonly StoredEntry[];
+        try {
+          entries = await feed.after(at, signal);
+        } catch (error) {
+          if (ended()) return;
+          throw error;
+        }
+        hasRead = true;
+        for (const stored of entries) {
+          if (ended()) return;
+          at = stored.seq;
+          yield stored;
+        }
+      }
+    } finally {
+      feed.leave();
+    }
+  }
+
+  #forget(name: string, feed: Feed): void {
+    if (this.#feeds.get(name) === feed) this.#feeds.delete(name);
+  }
+
+  /** What this store has just written: its tails need not read it. */
+  written(name: string, entries: readonly StoredEntry[]): void {
+    this.#feeds.get(name)?.written(entries);
+  }
+}
+
+interface Waiting {
+  readonly after: number;
+  readonly done: PromiseWithResolvers<readonly StoredEntry[]>;
+}
+
+class Feed {
+  readonly #source: TailSource;
+  /** Nobody follows it, or it has failed: whoever comes next begins another. */
+  readonly #onEnd: () => void;
+  /** The last entry that was read; what it begins with was not. */
+  #end: number;
+  /** The last entry that is known to be there; beyond the end there is something to be read. */
+  #known: number;
+  /** The newest entries up to the end, while somebody is behind it. */
+  #recent: StoredEntry[] = [];
+  #tails: number = 0;
+  readonly #waiting = new Set<Waiting>();
+  #isRunning: boolean = false;
+  #stop = new AbortController();
+
+  constructor(source: TailSource, after: number, onEnd: () => void) {
+    this.#source = source;
+    this.#end = after;
+    this.#known = after + 1;
+    this.#onEnd = onEnd;
+  }
+
+  join(): void {
+    this.#tails++;
+  }
+
+  leave(): void {
+    if (--this.#tails > 0) return;
+    this.#onEnd();
+    this.#stop.abort("over");
+  }
+
+  /** The entries after a seq, once there are any; none at the signal, or where it is worth looking again. */
+  async after(after: number, signal: AbortSignal | undefined): Promise<readonly StoredEntry[]> {
+    if (after >= this.#end) return this.#wait(after, signal);
+    const missed = this.#end - after;
+    if (missed <= this.#recent.length) return this.#recent.slice(-missed);
+    const { entries, headSeq } = await this.#source.read(after);
+    if (entries.length === 0 && after < this.#end) this.#goBack(after, headSeq);
+    return entries;
+  }
+
+  /** The log does not reach as far as the tail wanted that began this. */
+  #goBack(after: number, headSeq: number): void {
+    this.#end = after;
+    this.#known = headSeq;
+    this.#recent = [];
+    this.#stop.abort("over");
+    this.#stop = new AbortController();
+  }
+
+  async #wait(after: number, signal: AbortSignal | undefined): Promise<readonly StoredEntry[]> {
+    if (signal?.aborted) return [];
+    const done = Promise.withResolvers<readonly StoredEntry[]>();
+    const waiting = { after, done };
+    const stop = (): void => done.resolve([]);
+    signal?.addEventListener("abort", stop, { once: true });
+    this.#waiting.add(waiting);
+    if (this.#waiting.size === this.#tails) this.#recent = [];
+    if (!this.#isRunning) void this.#run();
+    try {
+      return await done.promise;
+    } finally {
+      this.#waiting.delete(waiting);
+      signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    try {
+      while (this.#tails > 0) {
+        const end = this.#end;
+        if (this.#known <= end) {
+          await this.#source.changed(end, this.#stop.signal);
+          if (this.#end !== end) continue;
+        }
+        this.#known = end + 1;
+        if (this.#waiting.size === 0) break; // it is read when somebody waits
+        this.#known = end;
+        const { entries, headSeq } = await this.#source.read(end);
+        this.#known = Math.max(this.#known, headSeq);
+        this.#add(entries.filter(({ seq }) => seq > this.#end));
+      }
+    } catch (error) {
+      this.#known = this.#end + 1;
+      this.#onEnd();
+      for (const { done } of this.#waiting) done.reject(error);
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  written(entries: readonly StoredEntry[]): void {
+    this.#known = Math.max(this.#known, entries.at(-1)?.seq ?? 0);
+    const fresh = entries.filter(({ seq }) => seq > this.#end);
+    if (fresh[0]?.seq === this.#end + 1) this.#add(fresh);
+  }
+
+  /** Entries behind the end, for whoever waits. */
+  #add(fresh: readonly StoredEntry[]): void {
+    const [first] = fresh;
+    const last = fresh.at(-1);
+    if (first === undefined || last === undefined) return;
+    const hasGap = last.seq - this.#end !== fresh.length;
+    const isForAll = this.#waiting.size === this.#tails;
+    this.#recent = hasGap || isForAll ? [] : newest([...this.#recent, ...fresh]);
+    this.#end = last.seq;
+    for (const { after, done } of this.#waiting)
+      done.resolve(after < first.seq ? fresh : fresh.filter(({ seq }) => seq > after));
+    this.#waiting.clear();
+  }
+}
+
+/** The last of these, as many as are kept. */
+function newest(entries: StoredEntry[]): StoredEntry[] {
+  let bytes = 0;
+  const from = entries.findLastIndex(({ payload }) => (bytes += payload.length) > RECENT_BYTES_MAX);
+  return entries.slice(from + 1);
+}
