@@ -27,7 +27,8 @@ const CONTEXT_TURNS = 5; // twenty messages
 const CROWD = 256;
 const LAPS = 20;
 const WARM_MS = 1_000;
-const NEWCOMER_MS = 20;
+const NEWCOMERS = 64; // that connect at once, as after a restart of a proxy
+const NEWCOMERS_MS = 1_000;
 
 /** `holdfast serve` against a bare server on the same store, both in processes of their own, in turn. */
 export async function measureServer(stage: Stage): Promise<readonly Row[]> {
@@ -190,7 +191,7 @@ async function measureTurns({ stage, name, ours, count }: Rig): Promise<Row> {
       };
 }
 
-/** While many clients ask all the time: how long a new one waits for its first answer, from the moment it connects. */
+/** While many clients ask all the time others connect, many at once: how long a new one waits for its first answer, from the moment it connects. */
 async function measureNewcomers({ stage, name, ours, floor }: Rig): Promise<Row> {
   const ms = stage.quick ? 3_000 : 10_000;
   const waits = { ours: await crowded(ours, ms), floor: await crowded(floor, ms) };
@@ -226,14 +227,14 @@ async function crowded(served: Served, ms: number): Promise<Crowded> {
     while (performance.now() < until) await timed(taken.known, () => line.ask(served.append(lane, 1)));
   });
   const newcomers: Promise<void>[] = [];
-  for (let n = 0; performance.now() < until; n++) {
-    newcomers.push(
-      timed(taken.fresh, async () => {
-        using line = await Line.open(served);
-        await line.ask(served.append(n % CROWD, 1));
-      }),
-    );
-    await pause(NEWCOMER_MS);
+  const arrive = (lane: number): Promise<void> =>
+    timed(taken.fresh, async () => {
+      using line = await Line.open(served);
+      await line.ask(served.append(lane, 1));
+    });
+  while (performance.now() < until) {
+    for (let lane = 0; lane < NEWCOMERS; lane++) newcomers.push(arrive(lane));
+    await pause(NEWCOMERS_MS);
   }
   await Promise.all([...established, ...newcomers]);
   return { fresh: timingOf(taken.fresh), known: timingOf(taken.known) };
