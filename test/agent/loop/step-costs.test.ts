@@ -10,6 +10,7 @@ import { decorateStore } from "#store/decorate";
 import type { AppendRequest } from "#store/requests";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { call, request, result, said, wire } from "../../support/context-messages.ts";
+import { stillClock } from "../../support/still-clock.ts";
 import { ScriptedModel } from "../scripted-model.ts";
 import { counter } from "../rig.ts";
 
@@ -40,6 +41,7 @@ async function verbsOf(steps: number, durable: boolean): Promise<Counts> {
     model: new ScriptedModel([...looks, { text: "done" }]),
     tools: [counter("look", { effect: "none" })],
     instructions: false,
+    clock: stillClock, // words are written with the answer, not when they have waited
   });
   await agent.send("c", "go", durable ? { steps: directSteps("task") } : {});
   return counts;

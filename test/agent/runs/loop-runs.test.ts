@@ -8,6 +8,7 @@ import { decodeEntry } from "#log/codec";
 import type { Conversation } from "#conversation/conversation";
 import type { SpaceStore } from "#store/facets";
 import { inMemoryStore } from "#stores/in-memory/index";
+import { stillClock } from "../../support/still-clock.ts";
 import { agentRig, counter, said } from "../rig.ts";
 import { ScriptedModel } from "../scripted-model.ts";
 
@@ -60,7 +61,8 @@ test("its start and its end cost no call of the store", async () => {
     });
   const holdfast = new Holdfast({ ...store, space: (id) => counted(store.space(id)) }, "default");
   await holdfast.create({ id: "c" });
-  await using agent = new Agent(holdfast, { model: new ScriptedModel([]), instructions: false });
+  const options = { model: new ScriptedModel([]), instructions: false, clock: stillClock } as const;
+  await using agent = new Agent(holdfast, options);
   await agent.send("c", "go");
   calls.length = 0;
   await agent.send("c", "go");
