@@ -196,6 +196,7 @@ export class Recorder {
     this.#timer?.abort();
     this.#timer = null;
     this.#pending = [];
+    this.#chars = 0;
     await this.#written;
   }
 }

@@ -4,7 +4,7 @@ import { pad, type Style } from "#edges/cli/terminal/terminal";
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
   ["Start", ["ui", "demo", "chat", "resume", "continue", "replay", "tour", "new", "append"]],
   ["In an editor", ["acp"]],
-  ["Over HTTP", ["serve", "token"]],
+  ["Over HTTP", ["serve", "token", "link", "audit"]],
   [
     "Read",
     [

@@ -13,6 +13,8 @@ export class ShownTurns {
   /** The replies of the turn that runs, for one of which nothing was streamed. */
   #replies: Entry[] = [];
   #streamed: boolean = false;
+  /** The text of a loop's answer that was streamed so far, by kind. */
+  readonly #streamedText = { text: "", thinking: "" };
   #events: EventUpdates;
   /** An agent loop carries the turn: its messages come as they are whole, and its tools in them. */
   #isLoop: boolean = false;
@@ -25,10 +27,15 @@ export class ShownTurns {
 
   *updatesOf(entry: Entry): Generator<Fields> {
     if (entry.type === "turn_start") yield* this.#begin();
-    else if (entry.type === "attempt") this.#isLoop = entry.upstream === undefined;
+    else if (entry.type === "attempt") this.#attempt(entry.upstream === undefined);
     else if (entry.type === "message") yield* this.#message(entry);
     else if (entry.type === "update") yield* this.#streamedIn(entry);
     else if (entry.type === "turn_end") yield* this.#end();
+  }
+
+  #attempt(isLoop: boolean): void {
+    this.#isLoop = isLoop;
+    Object.assign(this.#streamedText, { text: "", thinking: "" });
   }
 
   *#end(): Generator<Fields> {
@@ -42,6 +49,7 @@ export class ShownTurns {
       const update = this.#events.updateOf(event);
       if (update === null) continue;
       this.#streamed = true;
+      if (event.type === "text" || event.type === "thinking") this.#streamedText[event.type] += event.text;
       yield update;
     }
   }
@@ -56,8 +64,19 @@ export class ShownTurns {
     else yield* this.#result(message);
   }
 
-  /** Its words were streamed. */
+  /** The end of a streamed answer is in its message alone. */
   *#answer({ content }: AssistantMessage): Generator<Fields> {
+    const whole = { text: "", thinking: "" };
+    for (const block of content) {
+      if (block.type === "text") whole.text += block.text;
+      if (block.type === "thinking") whole.thinking += block.thinking;
+    }
+    for (const type of ["thinking", "text"] as const) {
+      const streamed = this.#streamedText[type];
+      const text = whole[type].startsWith(streamed) ? whole[type].slice(streamed.length) : "";
+      if (text !== "") yield* this.#update({ type, text });
+    }
+    this.#attempt(true);
     for (const call of content) {
       if (call.type !== "toolCall") continue;
       this.#calls.set(call.id, call);
