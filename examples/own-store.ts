@@ -23,7 +23,7 @@ import {
   type Known,
   knownIn,
   latestOnBranch,
-  type Lease,
+  leaseAt,
   type Lineage,
   linkOf,
   type Listed,
@@ -57,7 +57,7 @@ interface Log {
   readonly rows: StoredEntry[];
   readonly ends: BatchEndAt[];
   readonly keys: Map<string, Appended & { readonly digest: string }>;
-  lease: Lease | null;
+  lease: Ownership["lease"];
 }
 
 type Data = Map<SpaceId, Map<ConversationId, Log>>;
@@ -227,7 +227,7 @@ class MapSpace implements LogStore {
 
   #head(conversation: ConversationId): HeadView {
     const { index, lease } = this.#log(conversation);
-    return { ...index.head, lease };
+    return { ...index.head, lease: leaseAt(lease, this.#nowMs()) };
   }
 
   /** Its index, and those of all that it was forked from. */
@@ -265,7 +265,7 @@ class MapSpace implements LogStore {
   }
 }
 
-/** What was written, and the head as the write left it: nothing is read, and can fail, after the commit. */
+/** What was written, and the head of a log that begins, which has no lease: nothing is read, and can fail, after the commit. */
 interface Written {
   readonly result: AppendResult;
   readonly head: HeadView;
@@ -292,7 +292,7 @@ function write(
   const result = resultOf(plan, after);
   const { fromSeq, toSeq, lastId } = result;
   if (batch.key !== null) log.keys.set(batch.key, { fromSeq, toSeq, lastId, digest: batch.digest });
-  return { result, head: { ...after, lease: log.lease } };
+  return { result, head: { ...after, lease: null } };
 }
 
 function idsOf({ rows }: Log, { fromSeq, toSeq }: Appended): readonly EntryId[] {

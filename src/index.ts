@@ -150,7 +150,7 @@ export type {
 } from "./log/message.ts";
 export { isLogError, LogError, type ErrorCode, type ErrorDetails, type ErrorGroup } from "./log/errors.ts";
 export { assistant, toolResult, user, type Said } from "./log/say.ts";
-export type { ForkPoint, Head, Leaf, Lease, Place } from "./log/lineage/head.ts";
+export type { ForkPoint, Head, Leaf, Lease, LeaseView, Place } from "./log/lineage/head.ts";
 export type { ConversationId, Digest, EntryId, SpaceId } from "./log/ids.ts";
 export type { Json } from "./log/json/json-text.ts";
 export type { Link } from "./log/projections/chain.ts";

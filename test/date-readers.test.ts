@@ -15,19 +15,15 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/testing/world.ts",
   ],
   "times and ids of entries": ["src/store/prepare.ts"],
-  "leases, which processes share through the store": [
-    "src/agent/compaction/recorded-summary.ts",
-    "src/edges/acp/loop/loop-agent.ts",
-    "src/edges/cli/manage/prune-command.ts",
-    "src/edges/http/events/left-turns.ts",
-    "src/edges/http/handlers/turn-handlers.ts",
-    "src/edges/http/replays/replay-texts.ts",
+  "leases, by the clock of the store alone": [
     "src/stores/in-memory/index.ts",
+    "src/stores/indexed/indexed-reads.ts",
     "src/stores/indexed/indexed-writes.ts",
     "src/stores/jsonl/index.ts",
     "src/stores/postgres/index.ts",
     "src/stores/postgres/write/pg-append.ts",
     "src/stores/postgres/write/pg-ownership.ts",
+    "src/stores/postgres/write/pg-start.ts",
     "src/stores/sqlite/index.ts",
     "src/stores/sqlite/verbs.ts",
   ],
@@ -47,8 +43,8 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/agent/memory/memory.ts",
     "src/edges/acp/agent/acp-sessions.ts",
     "src/edges/acp/host/sessions/list-sessions.ts",
-    "src/edges/cli/chat/chat.ts",
     "src/edges/cli/commands/ls.ts",
+    "src/edges/cli/manage/prune-command.ts",
     "src/edges/cli/resume/agent-sessions.ts",
     "src/edges/cli/runs/runs-command.ts",
     "src/edges/cli/view/list-view.ts",
@@ -92,4 +88,19 @@ test("a date, which may be set forward or back, is read only for what is recorde
     .map((file) => file.replaceAll("\\", "/"))
     .filter((file) => DATE.test(readFileSync(join(root, file), "utf8")));
   expect(readers.toSorted()).toEqual(Object.values(DATE_READERS).flat().toSorted());
+});
+
+test("only a store compares the end of a lease with a date: clocks of machines differ", () => {
+  const END = /\blease\b[^;]*\.untilMs\b|\buntilMs\b[^;]*\blease\b/;
+  expect("lease !== null && lease.untilMs > clock.nowMs()").toMatch(END);
+  expect("head.lease?.untilMs ?? 0").toMatch(END);
+  const readers = globSync("src/**/*.ts", { cwd: root })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => !file.startsWith("src/stores/"))
+    .filter((file) => END.test(readFileSync(join(root, file), "utf8")));
+  // The rules of leases are given the store's clock; over HTTP the date is shown.
+  expect(readers.toSorted()).toEqual([
+    "src/edges/http/handlers/conversation-handlers.ts",
+    "src/log/plans/lease.ts",
+  ]);
 });

@@ -6,7 +6,7 @@ import type { LastTurn, Summary } from "#log/summary";
 import { nodesLabelled } from "./find-named.ts";
 import { checkLimit } from "./history-pages.ts";
 import { eachEntry } from "./read-log.ts";
-import type { Lease } from "#log/lineage/head";
+import type { LeaseView } from "#log/lineage/head";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { HeadView, Listed } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
@@ -202,7 +202,7 @@ export interface OpenTurn {
   readonly prompt: string | null;
   readonly since: string;
   /** Who took the conversation for it, and until when; once that is over, the turn was cut off. */
-  readonly lease: Lease | null;
+  readonly lease: LeaseView | null;
 }
 
 /** The open turn of a conversation, by its latest fact about turns; null when there is none. */

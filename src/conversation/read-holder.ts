@@ -23,7 +23,9 @@ export async function readHolder(
   const start = begun === undefined ? null : decodeEntry(begun);
   if (latest === undefined || start?.type !== "turn_start" || start.holder === undefined) return null;
   const lease = latest.type === "turn_start" ? (await space.head(conversation)).lease : null;
-  const lastMs = Math.max(Date.parse(latest.time), lease?.untilMs ?? 0);
+  // What remains of a lease is by the store's clock; times of entries are by the clock of whoever wrote them.
+  const leasedMs = lease === null ? 0 : nowMs + lease.remainingMs;
+  const lastMs = Math.max(Date.parse(latest.time), leasedMs);
   const untilMs = lastMs + start.holder.forMs;
   return untilMs > nowMs ? { address: start.holder.address, untilMs } : null;
 }

@@ -54,12 +54,13 @@ export type {
   Known,
   Leaf,
   Lease,
+  LeaseView,
   Place,
   Segment,
   SettingPlaces,
   Tip,
 } from "./lineage/head.ts";
-export { checkFree, planAcquire, planRenew } from "./plans/lease.ts";
+export { checkFree, isHeld, leaseAt, planAcquire, planRenew } from "./plans/lease.ts";
 export { parseConversationId, parseDigest, parseEntryId, parseKey, parseSpaceId } from "./ids.ts";
 export type { ConversationId, Digest, EntryId, SpaceId } from "./ids.ts";
 export { chainOf, type Link } from "./projections/chain.ts";

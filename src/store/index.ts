@@ -97,6 +97,7 @@ export {
   type Known,
   type Leaf,
   type Lease,
+  type LeaseView,
   type Place,
   type Segment,
   type SettingPlaces,
@@ -117,7 +118,7 @@ export { keptReads, LOOKBACK_NODES, type KeptRead } from "#log/plans/boundary";
 export { durabilityOf, type Durability } from "#log/plans/durability";
 export { changeHead, runChangesOf, type HeadChange } from "#log/plans/head-change";
 export { indexLog, indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
-export { planAcquire, planRenew, type Ownership } from "#log/plans/lease";
+export { isHeld, leaseAt, planAcquire, planRenew, type Ownership } from "#log/plans/lease";
 export {
   holdsFor,
   linkOf,

@@ -3,7 +3,7 @@ import type { EntryType, SettingType, StoredEntry } from "#log/entry";
 import type { Run } from "#log/runs/run-row";
 import type { Summary } from "#log/summary";
 import type { ConversationId, EntryId } from "#log/ids";
-import type { Head, Lease, Place } from "#log/lineage/head";
+import type { Head, LeaseView, Place } from "#log/lineage/head";
 import type { Durability } from "#log/plans/durability";
 
 /** The connections of a store: how many it has, how many of them are in use, who waits for one, and how many it may have. */
@@ -77,7 +77,7 @@ export interface RenewRequest {
 }
 
 export interface HeadView extends Head {
-  readonly lease: Lease | null;
+  readonly lease: LeaseView | null;
 }
 
 export interface PageRequest {

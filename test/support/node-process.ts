@@ -11,6 +11,7 @@ import { Agent } from "#agent/agent";
 import { isLogError, openHoldfast, Runtime } from "#index";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { actingUpstream } from "./acting-upstream.ts";
+import { skewDate } from "./skewed-date.ts";
 
 const text = { type: "string", default: "" } as const;
 const { values } = parseArgs({
@@ -26,16 +27,7 @@ const { values } = parseArgs({
   },
 });
 
-const RealDate = Date;
-const skewMs = Number(values.skew);
-globalThis.Date = class extends RealDate {
-  constructor(...given: readonly unknown[]) {
-    super(...((given.length === 0 ? [RealDate.now() + skewMs] : given) as [number]));
-  }
-  static override now(): number {
-    return RealDate.now() + skewMs;
-  }
-} as DateConstructor;
+skewDate(Number(values.skew));
 
 function tell(line: { readonly [name: string]: unknown }): void {
   writeSync(1, `${JSON.stringify(line)}\n`);

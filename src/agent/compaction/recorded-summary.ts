@@ -1,4 +1,3 @@
-import { systemClock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import type { EntryBody } from "#log/entry";
@@ -58,7 +57,7 @@ export async function withSummary(
 ): Promise<WrittenSummary> {
   const { conversation, head } = at;
   // Told before anything is paid for.
-  if (options.owner === undefined) checkFree(head, head.lease, systemClock.nowMs());
+  if (options.owner === undefined) checkFree(head, head.lease);
   const writer = new SummaryWriter(options.summarise, options.summaryWindow ?? null);
   const append = async (bodies: readonly EntryBody[], expected?: number) =>
     options.owner === undefined

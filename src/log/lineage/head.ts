@@ -54,7 +54,14 @@ export interface Head {
 
 export interface Lease {
   readonly writer: string;
+  /** By the clock of the store, which may differ from the clock of this machine: compare `LeaseView.remainingMs` instead. */
   readonly untilMs: number;
+}
+
+/** A lease as a store returns it. */
+export interface LeaseView extends Lease {
+  /** How long the lease still counted by the store's clock when the store answered; 0 or less: it has lapsed. */
+  readonly remainingMs: number;
 }
 
 /** What the rules know of an entry that is already in the log. */

@@ -2,13 +2,13 @@ import { type AppendState, type Author, type Batch, BATCH_ENTRIES_MAX } from "#l
 import type { Draft } from "#log/body";
 import { OUTSIDE_TYPES } from "#log/entry-types";
 import { LogError } from "#log/errors";
-import { checkEpoch, checkFree, hasDiverged } from "./lease.ts";
+import { checkEpoch, checkFree, hasDiverged, leaseAt } from "./lease.ts";
 
 /** The epoch an author writes in; throws where it may not write. */
 export function checkAuthor(state: AppendState, author: Author): number {
   const { head, lease, nowMs } = state;
   if (author.kind === "outside") return head.epoch;
-  if (author.kind === "once") checkFree(head, lease, nowMs);
+  if (author.kind === "once") checkFree(head, leaseAt(lease, nowMs));
   else checkEpoch(head, author.epoch);
   const known = author.kind === "owner" && author.link !== undefined;
   const { expected } = author;

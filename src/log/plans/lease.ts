@@ -1,18 +1,25 @@
 import { LogError } from "#log/errors";
-import type { Head, Lease } from "#log/lineage/head";
+import type { Head, Lease, LeaseView } from "#log/lineage/head";
 
 /** Refuses while someone holds a live lease: a lease saves wasted work, the epoch gives correctness. */
-export function checkFree(head: Pick<Head, "conversation">, lease: Lease | null, nowMs: number): void {
-  if (lease === null || lease.untilMs <= nowMs) return;
+export function checkFree(head: Pick<Head, "conversation">, lease: LeaseView | null): void {
+  if (!isHeld(lease)) return;
+  const { writer, remainingMs: retryAfterMs } = lease;
   throw new LogError(
     "busy",
-    `${lease.writer} is writing to conversation ${head.conversation} for up to ${lease.untilMs - nowMs} ms more; nothing was written`,
-    {
-      conversation: head.conversation,
-      writer: lease.writer,
-      retryAfterMs: lease.untilMs - nowMs,
-    },
+    `${writer} is writing to conversation ${head.conversation} for up to ${retryAfterMs} ms more; nothing was written`,
+    { conversation: head.conversation, writer, retryAfterMs },
   );
+}
+
+/** Whether a lease still counts, by the clock of the store that returned it. A lapsed one counts for `graceMs` more. */
+export function isHeld(lease: LeaseView | null, graceMs: number = 0): lease is LeaseView {
+  return lease !== null && lease.remainingMs + graceMs > 0;
+}
+
+/** A lease as a store returns it whose clock says `nowMs`. */
+export function leaseAt(lease: Lease | null, nowMs: number): LeaseView | null {
+  return lease === null ? null : { ...lease, remainingMs: lease.untilMs - nowMs };
 }
 
 /** Refuses whoever does not own the log. Epochs only grow, so a log that is behind one is not the one it was taken of. */
@@ -48,7 +55,7 @@ export function planAcquire(
   lease: Lease | null,
   asked: { readonly writer: string; readonly leaseMs: number; readonly nowMs: number },
 ): Ownership {
-  if (lease?.writer !== asked.writer) checkFree(head, lease, asked.nowMs);
+  if (lease?.writer !== asked.writer) checkFree(head, leaseAt(lease, asked.nowMs));
   return { epoch: head.epoch + 1, lease: leaseFor(asked.writer, asked) };
 }
 

@@ -169,6 +169,40 @@ export const ownerCases: readonly ContractCase[] = [
   },
   {
     group,
+    name: "says in every head how long its lease still counts, by the clock that leases run by",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [space, other] = [await rig.space(), await rig.space()];
+      const conversation = conv("b");
+      await rig.create(space, "a");
+      assert.equal((await rig.fork(space, "a", "b", { key: "b" })).lease, null);
+      const own = await space.acquire({ conversation, writer: "w", leaseMs: 10_000 });
+      assert.deepEqual([own.lease?.writer, own.lease?.remainingMs], ["w", 10_000]);
+      rig.pass(4_000);
+      const remaining = async (): Promise<readonly (number | undefined)[]> => {
+        const heads = [
+          await space.head(conversation),
+          await other.head(conversation),
+          (await other.window({ conversation, limit: 1, settings: [] })).head,
+          await rig.fork(other, "a", "b", { key: "b" }),
+        ];
+        return [...new Set(heads.map(({ lease }) => lease?.remainingMs))];
+      };
+      assert.deepEqual(await remaining(), [6_000]);
+      const author = { kind: "owner", epoch: own.epoch, expected: own.headSeq } as const;
+      await rig.append(space, "b", [user("one")], { author });
+      assert.deepEqual(await remaining(), [6_000]);
+      const renewed = await space.renew({ conversation, epoch: own.epoch, leaseMs: 7_000 });
+      assert.equal(renewed.lease?.remainingMs, 7_000);
+      rig.pass(7_000);
+      // A lease that lapsed may still be named: what remains of it says that it does not count.
+      for (const left of await remaining()) assert.ok(left === undefined || left <= 0);
+      await space.renew({ conversation, epoch: own.epoch, leaseMs: 0 });
+      assert.deepEqual(await remaining(), [undefined]);
+    },
+  },
+  {
+    group,
     name: "keeps the leaf where navigation left it, through facts and reopening",
     async run(subject) {
       await using rig = new Rig(subject);

@@ -12,6 +12,7 @@ import {
   placeAt,
 } from "#log/lineage/lineage";
 import type { Place } from "#log/lineage/head";
+import { leaseAt } from "#log/plans/lease";
 import { type ConversationId, parseDigest, type SpaceId } from "#log/ids";
 import {
   openLineage,
@@ -72,6 +73,7 @@ export interface Reading {
   readonly logs: IndexedLogs;
   readonly space: SpaceId;
   readonly feeds: TailFeeds;
+  readonly nowMs: () => number;
 }
 
 /** The verbs that read, over logs; each reads again when an erase cut into it. */
@@ -93,7 +95,7 @@ export function shelfReads(reading: Reading): ReadVerbs {
 }
 
 function readOnce(reading: Reading): ReadVerbs {
-  const { logs, space } = reading;
+  const { logs, space, nowMs } = reading;
   const lineage = (conversation: ConversationId): Promise<LogWithSources> =>
     openLineage(logs, space, conversation);
   const pages = new ListPages(logs, space);
@@ -103,7 +105,7 @@ function readOnce(reading: Reading): ReadVerbs {
     runs: (request) => runs.page(request),
     async head(conversation) {
       const log = await openWhole(logs, space, conversation);
-      return { ...log.index.head, lease: log.lease };
+      return { ...log.index.head, lease: leaseAt(log.lease, nowMs()) };
     },
     async findAppend(conversation, key) {
       return (await openWhole(logs, space, conversation)).seen(key);
@@ -125,7 +127,7 @@ function readOnce(reading: Reading): ReadVerbs {
     },
     ids: async (request) => nodeIds(await openReachable(logs, space, request.conversation), request),
     labelled: async (request) => labelFacts(await openReachable(logs, space, request.conversation), request),
-    window: async (request) => readWindow(await lineage(request.conversation), request),
+    window: async (request) => readWindow(await lineage(request.conversation), request, nowMs()),
     page: async (request) => page(await lineage(request.conversation), request),
     async read(request) {
       const log = await openLog(logs, space, request.conversation);
@@ -175,9 +177,13 @@ async function fetchPage(lineage: LogWithSources, { nodes, hidden, next }: NodeP
 }
 
 /** All that may change is taken from the index before the first await; entries, which do not, are fetched after. */
-async function readWindow(lineage: LogWithSources, request: WindowRequest): Promise<StoreWindow> {
+async function readWindow(
+  lineage: LogWithSources,
+  request: WindowRequest,
+  nowMs: number,
+): Promise<StoreWindow> {
   const { log, indexes } = lineage;
-  const head = { ...log.index.head, lease: log.lease };
+  const head = { ...log.index.head, lease: leaseAt(log.lease, nowMs) };
   const from = startOf(lineage, request.from);
   const nodes = pageAt(lineage, from, request.limit);
   const latest = request.settings.flatMap((type) => {

@@ -14,15 +14,15 @@ export function indexedStore(logs: IndexedLogs, nowMs: () => number): Store {
   const backup = logs.backup?.bind(logs);
   return storePort({
     facets: ALL_FACETS,
-    space: (space) => spaceOf({ logs, space, feeds }, nowMs),
+    space: (space) => spaceOf({ logs, space, feeds, nowMs }),
     spaces: () => logs.spaces(),
     ...(backup === undefined ? {} : { backup }),
     close: () => logs.close(),
   });
 }
 
-function spaceOf(reading: Reading, nowMs: () => number): SpaceStore {
-  const { logs, space } = reading;
+function spaceOf(reading: Reading): SpaceStore {
+  const { logs, space, nowMs } = reading;
   return {
     ...shelfReads(reading),
     ...shelfWrites(logs, space, nowMs),

@@ -11,7 +11,7 @@ import { SummaryCounter } from "#log/projections/summary-of";
 import type { Durability } from "#log/plans/durability";
 import { changeHead } from "#log/plans/head-change";
 import { indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
-import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
+import { leaseAt, type Ownership, planAcquire, planRenew } from "#log/plans/lease";
 import { linkOf, planAppend, resultOf, storedEntries, type WritePlan } from "#log/plans/plan-append";
 import { type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
 import type { AppendRequest, CreateRequest, HeadView } from "#store/requests";
@@ -31,19 +31,19 @@ export function shelfWrites(
 ): Omit<WriteVerbs, "erase"> {
   return {
     create: (request) => create(logs, space, request),
-    fork: (request) => fork(logs, space, request),
+    fork: (request) => fork(logs, space, request, nowMs),
     append: (request) =>
       logs.locked(space, request.conversation, () => append(logs, space, request, nowMs())),
     acquire: (request) =>
       logs.locked(space, request.conversation, () =>
-        setOwner(logs, space, request.conversation, ({ index, lease }) =>
-          planAcquire(index.head, lease, { ...request, nowMs: nowMs() }),
+        setOwner({ logs, space, nowMs }, request.conversation, ({ index, lease }, now) =>
+          planAcquire(index.head, lease, { ...request, nowMs: now }),
         ),
       ),
     renew: (request) =>
       logs.locked(space, request.conversation, () =>
-        setOwner(logs, space, request.conversation, ({ index, lease }) =>
-          planRenew(index.head, lease, { ...request, nowMs: nowMs() }),
+        setOwner({ logs, space, nowMs }, request.conversation, ({ index, lease }, now) =>
+          planRenew(index.head, lease, { ...request, nowMs: now }),
         ),
       ),
   };
@@ -137,15 +137,19 @@ function idsBetween(index: LogIndex, fromSeq: number, toSeq: number): readonly E
 }
 
 async function setOwner(
-  logs: IndexedLogs,
-  space: SpaceId,
+  {
+    logs,
+    space,
+    nowMs,
+  }: { readonly logs: IndexedLogs; readonly space: SpaceId; readonly nowMs: () => number },
   conversation: ConversationId,
-  plan: (log: IndexedLog) => Ownership,
+  plan: (log: IndexedLog, nowMs: number) => Ownership,
 ): Promise<HeadView> {
   const log = await openWhole(logs, space, conversation);
-  const { epoch, lease } = plan(log);
+  const now = nowMs();
+  const { epoch, lease } = plan(log, now);
   await log.writeOwner(epoch, lease);
-  return { ...log.index.head, lease };
+  return { ...log.index.head, lease: leaseAt(lease, now) };
 }
 
 function create(logs: IndexedLogs, space: SpaceId, request: CreateRequest): Promise<AppendResult> {
@@ -194,14 +198,24 @@ function originKnown(head: Head, id: EntryId): Known | undefined {
 type Forked = HeadView & { readonly deduped: boolean };
 
 /** Under the source's lock, so that an erase of the source either sees the fork or comes first. */
-async function fork(logs: IndexedLogs, space: SpaceId, request: ForkRequest): Promise<Forked> {
+async function fork(
+  logs: IndexedLogs,
+  space: SpaceId,
+  request: ForkRequest,
+  nowMs: () => number,
+): Promise<Forked> {
   const made = await logs.open(space, request.conversation);
   // A fork that exists already holds no second lock: two forks can then never wait for each other.
-  if (made !== null) return forkFrom(logs, space, request);
-  return logs.locked(space, request.source, () => forkFrom(logs, space, request));
+  if (made !== null) return forkFrom(logs, space, request, nowMs);
+  return logs.locked(space, request.source, () => forkFrom(logs, space, request, nowMs));
 }
 
-async function forkFrom(logs: IndexedLogs, space: SpaceId, request: ForkRequest): Promise<Forked> {
+async function forkFrom(
+  logs: IndexedLogs,
+  space: SpaceId,
+  request: ForkRequest,
+  nowMs: () => number,
+): Promise<Forked> {
   const { source, conversation } = request;
   const lineage = await openLineage(logs, space, source);
   const { log, indexes } = lineage;
@@ -212,5 +226,5 @@ async function forkFrom(logs: IndexedLogs, space: SpaceId, request: ForkRequest)
   const start = forkStart(sha256, { head, at, node }, request);
   const { deduped } = await logs.locked(space, conversation, () => startOnce(logs, space, start));
   const made = await openWhole(logs, space, conversation);
-  return { ...made.index.head, lease: made.lease, deduped };
+  return { ...made.index.head, lease: leaseAt(made.lease, nowMs()), deduped };
 }

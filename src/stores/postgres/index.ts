@@ -25,7 +25,6 @@ import { listPage, listSpaces } from "./read/pg-lists.ts";
 import { labelFacts, nodeIds } from "./read/pg-names.ts";
 import {
   findKey,
-  headView,
   putBlobRow,
   readBatchEnds,
   readBlob,
@@ -178,11 +177,14 @@ class PostgresStore implements StoreDriver {
   readonly #db: Db;
   readonly #options: PostgresStoreOptions;
   readonly #heads = new Heads();
+  readonly #nowMs: () => number | null;
   readonly #poll: TailPoll;
 
   constructor(db: Db, options: PostgresStoreOptions, listen: Opened["listen"]) {
     this.#db = db;
     this.#options = options;
+    const { nowMs } = options;
+    this.#nowMs = () => (nowMs === undefined ? null : Math.floor(nowMs()));
     // What reads only can say to nobody that it waits.
     const listens = options.readOnly === true ? null : listen;
     this.#poll = new TailPoll(db, { everyMs: options.pollMs ?? POLL_MS, listen: listens });
@@ -199,10 +201,10 @@ class PostgresStore implements StoreDriver {
   #reads(space: SpaceId): Omit<SpaceStore, WriteVerb> {
     const db = this.#db.inSpace(space);
     return {
-      head: async (conversation) => headView(await readHead(db, space, conversation)),
+      head: (conversation) => readHead(db, space, conversation, this.#nowMs()),
       findAppend: (conversation, key) => findKey(db, space, conversation, key),
       entry: (conversation, id) => readEntry(db, space, conversation, id),
-      window: (request) => readWindow(db, space, request),
+      window: (request) => readWindow(db, space, request, this.#nowMs()),
       page: (request) => readPage(db, space, request),
       read: (request) => readOwn(db, space, request),
       batchEnds: (request) => readBatchEnds(db, space, request),
@@ -221,12 +223,11 @@ class PostgresStore implements StoreDriver {
   }
 
   #writes(space: SpaceId): Pick<SpaceStore, WriteVerb> {
-    const { nowMs } = this.#options;
     const writing: Writing = {
       db: this.#db.inSpace(space),
       space,
       heads: this.#heads,
-      nowMs: () => (nowMs === undefined ? null : Math.floor(nowMs())),
+      nowMs: this.#nowMs,
       onWrite: (conversation, entries) => this.#poll.wake(space, conversation, entries),
       onAwaited: (conversation) => this.#poll.wakeElsewhere(space, conversation),
     };

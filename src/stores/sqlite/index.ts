@@ -121,11 +121,12 @@ class SqliteStore implements StoreDriver {
   }
 
   space(space: SpaceId): SpaceStore {
-    const { reads, nowMs } = this.#parts;
+    const { reads } = this.#parts;
+    // Times are kept as whole numbers; a clock of one's own may have finer ones.
+    const nowMs = (): number => Math.floor(this.#parts.nowMs());
     return {
-      ...readVerbs({ space, reads, thread: this.#thread, watcher: this.#watcher, send: this.#send }),
-      // Times are kept as whole numbers; a clock of one's own may have finer ones.
-      ...writeVerbs({ space, send: this.#send, nowMs: () => Math.floor(nowMs()) }),
+      ...readVerbs({ space, reads, thread: this.#thread, watcher: this.#watcher, send: this.#send, nowMs }),
+      ...writeVerbs({ space, send: this.#send, nowMs }),
       check: (request) => this.#check(space, request),
     };
   }

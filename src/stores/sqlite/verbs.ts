@@ -22,7 +22,13 @@ export function writeVerbs(given: {
       return (await send({ kind: "create", space, durability: "full", request })) as AppendResult;
     },
     async fork(request) {
-      return (await send({ kind: "fork", space, durability: "full", request })) as HeadView & {
+      return (await send({
+        kind: "fork",
+        space,
+        durability: "full",
+        nowMs: nowMs(),
+        request,
+      })) as HeadView & {
         readonly deduped: boolean;
       };
     },
@@ -77,10 +83,11 @@ export function readVerbs(given: {
   thread: ReadThread;
   watcher: Watcher;
   send: Send;
+  nowMs: () => number;
 }): ReadVerbs {
-  const { space, reads, thread, watcher, send } = given;
+  const { space, reads, thread, watcher, send, nowMs } = given;
   return {
-    head: (conversation) => reads.read((reader) => reader.head(space, conversation)),
+    head: (conversation) => reads.read((reader) => reader.head(space, conversation, nowMs())),
     findAppend: (conversation, key) => reads.read((reader) => reader.findAppend(space, conversation, key)),
     entry: (conversation, id) => reads.read((reader) => reader.entry(space, conversation, id)),
     ids: (request) =>
@@ -88,7 +95,7 @@ export function readVerbs(given: {
         ? reads.read((reader) => reader.ids(space, request))
         : thread.ids(space, request),
     labelled: (request) => reads.read((reader) => reader.labelled(space, request)),
-    window: (request) => reads.readSnapshot((reader) => reader.window(space, request)),
+    window: (request) => reads.readSnapshot((reader) => reader.window(space, request, nowMs())),
     page: (request) =>
       request.scan === true
         ? thread.page(space, request)

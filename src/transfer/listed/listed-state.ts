@@ -1,7 +1,8 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { readLastTurn } from "#conversation/list-conversations";
 import { isLogError } from "#log/errors";
-import type { Lease } from "#log/lineage/head";
+import type { LeaseView } from "#log/lineage/head";
+import { isHeld } from "#log/plans/lease";
 import type { LastTurn } from "#log/summary";
 import type { Listed } from "#store/requests";
 import { readWaiting } from "#agent/read-waiting";
@@ -40,7 +41,7 @@ export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: num
     if (last?.state !== "open") return endedTurnState(last, nowMs);
     if ((await readWaiting(holdfast.unopened(conversation))).length > 0) return "waiting";
     const { lease } = await holdfast.space.head(conversation);
-    return (await isHeld(lease, nowMs)) ? "working" : "cut_off";
+    return (await isWorkedOn(lease)) ? "working" : "cut_off";
   } catch (error) {
     if (!isLogError(error)) throw error;
     if (error.code === "conversation_not_found") return "gone";
@@ -49,6 +50,6 @@ export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: num
 }
 
 /** Whether somebody works on a conversation; a process of this machine that has died does not, whatever its lease says. */
-export async function isHeld(lease: Lease | null, nowMs: number): Promise<boolean> {
-  return lease !== null && lease.untilMs > nowMs && !(await isDeadProcess(lease.writer));
+export async function isWorkedOn(lease: LeaseView | null): Promise<boolean> {
+  return isHeld(lease) && !(await isDeadProcess(lease.writer));
 }

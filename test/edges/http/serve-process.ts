@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { MAIN } from "../cli-run.ts";
 
+const WRONG_CLOCK = new URL("../../support/wrong-clock.ts", import.meta.url).href;
+
 interface Ready {
   readonly url: string;
   readonly launch: string;
@@ -17,12 +19,23 @@ export interface ServeProcess extends Ready, AsyncDisposable {
 }
 
 /** `holdfast serve` with these arguments; resolves when it listens. */
-export async function startServer(store: string, ...args: readonly string[]): Promise<ServeProcess> {
+export function startServer(store: string, ...args: readonly string[]): Promise<ServeProcess> {
+  return startServerWithClock(0, store, ...args);
+}
+
+/** The same on a machine whose clock is wrong by so many milliseconds. */
+export async function startServerWithClock(
+  skewMs: number,
+  store: string,
+  ...args: readonly string[]
+): Promise<ServeProcess> {
+  const clock = skewMs === 0 ? [] : ["--import", WRONG_CLOCK];
   const child = spawn(
     process.execPath,
-    [MAIN, "serve", "--json", "--print-link", "--store", store, ...args],
+    [...clock, MAIN, "serve", "--json", "--print-link", "--store", store, ...args],
     {
       stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, TEST_CLOCK_SKEW_MS: String(skewMs) },
     },
   );
   const closed = once(child, "close") as Promise<[number | null]>;

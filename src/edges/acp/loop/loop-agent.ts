@@ -6,13 +6,13 @@ import { modelChange } from "#log/projections/settings";
 import { knownModels } from "#agent/models/model-table";
 import type { AgentModel, ModelGiven } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
-import { systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { OpenTurn } from "#conversation/list-conversations";
 import { parseConversationId } from "#log/ids";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { isLogError } from "#log/errors";
+import { isHeld } from "#log/plans/lease";
 import { endRecordedProcess } from "#turn/effects/left-processes";
 import { isDeadProcess } from "#turn/running-process";
 import type { ForwardedRequest, HostedAgent, RestoredState } from "#edges/acp/bridge-upstream";
@@ -136,9 +136,9 @@ export class LoopAgent implements HostedAgent {
 
   /** Whether somebody is at work on the turn just now: it is open because it runs. */
   async #isHeld(turn: OpenTurn | null): Promise<boolean> {
-    const { clock = systemClock, isDead = isDeadProcess } = this.#options;
+    const { isDead = isDeadProcess } = this.#options;
     const lease = turn?.lease ?? null;
-    return lease !== null && lease.untilMs > clock.nowMs() && !(await isDead(lease.writer));
+    return isHeld(lease) && !(await isDead(lease.writer));
   }
 
   async forward(request: Message): Promise<ForwardedRequest> {

@@ -220,7 +220,7 @@ async function withModel(
   await greet(printer, entered, `You talk to ${model}. ${tools}`);
   if (!isNew) {
     for (const { message } of (await agent.restore(conversation)).missing) printer.fault(message);
-    const last = await lastTurnText(conversation, Date.now());
+    const last = await lastTurnText(conversation);
     if (last !== null) printer.notice(last);
   }
   const person = askPerson({

@@ -1,6 +1,7 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { readSummary } from "#conversation/list-conversations";
 import { isLogError, LogError } from "#log/errors";
+import { isHeld } from "#log/plans/lease";
 import type { Listed } from "#store/requests";
 import { audited } from "#edges/http/access/audit-log";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
@@ -69,8 +70,7 @@ async function mayGo(holdfast: Holdfast, { conversation, damage }: Listed, befor
     const head = await holdfast.space.head(conversation);
     if (Date.parse(head.updatedAt) >= Date.parse(before)) return false;
     const { turn, metadata } = head.summary ?? (await readSummary(holdfast.space, conversation));
-    const isHeld = head.lease !== null && head.lease.untilMs > Date.now();
-    return !isHeld && turn?.state !== "open" && metadata.pinned !== true;
+    return !isHeld(head.lease) && turn?.state !== "open" && metadata.pinned !== true;
   } catch (error) {
     if (isLogError(error) && (error.group === "missing" || error.group === "damaged")) return false;
     throw error;

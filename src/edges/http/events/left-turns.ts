@@ -1,10 +1,11 @@
 import { readWaiting } from "#agent/read-waiting";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ConversationId } from "#log/ids";
+import { isHeld } from "#log/plans/lease";
 import { isDeadProcess } from "#turn/running-process";
 
 const LOOK_MS = 2_000;
-const LATE_MS = 5_000; // clocks of machines differ, and so may a renewal be late
+const LATE_MS = 5_000; // a renewal may be late
 
 /** Whether a turn is open and nobody carries it: its process died, or let its lease lapse. One that waits for a person is not left. */
 export async function isLeft(
@@ -15,8 +16,7 @@ export async function isLeft(
   const open = await conversation.openTurn();
   if (open?.turn !== at.turn) return false;
   const { lease } = open;
-  const isHeld = lease !== null && lease.untilMs + LATE_MS > Date.now();
-  if (isHeld && !(await isDeadProcess(lease.writer))) return false;
+  if (isHeld(lease, LATE_MS) && !(await isDeadProcess(lease.writer))) return false;
   return (await readWaiting(conversation)).length === 0;
 }
 

@@ -110,7 +110,7 @@ async function viewOf(
             since: open.since,
             left: await isLeft(holdfast, open),
           },
-    lease,
+    lease: lease === null ? null : { writer: lease.writer, untilMs: lease.untilMs },
     metadata: summary.metadata,
     settings,
   };

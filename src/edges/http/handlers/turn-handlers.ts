@@ -2,6 +2,7 @@ import { readWaiting } from "#agent/read-waiting";
 import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
+import { isHeld } from "#log/plans/lease";
 import type { TurnApi, TurnBegun } from "#edges/http/routes/turn-api";
 import type { SentEvent } from "#edges/http/events/event-bytes";
 import type { StreamScope } from "#edges/http/events/event-stream";
@@ -72,8 +73,7 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
     const { deduped } = await conversation.answer(request, outcome, { by: asked.grant.token });
     // Whoever carries the turn hears of it; where nobody does, it is gone on with here.
     const { lease } = await conversation.head();
-    const isHeld = lease !== null && lease.untilMs > asked.server.clock.nowMs();
-    if (isHeld || asked.server.turns.names.length === 0) return { ...about, deduped, turn: null };
+    if (isHeld(lease) || asked.server.turns.names.length === 0) return { ...about, deduped, turn: null };
     const turn = await started(asked, conversation, (agent, id, options) => agent.continue(id, options));
     return { ...about, deduped, turn };
   },

@@ -1,7 +1,7 @@
 import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import type { HandlersOf, ServerParts } from "#edges/http/handlers/asked";
+import type { HandlersOf } from "#edges/http/handlers/asked";
 import { lastSeen, stream } from "#edges/http/handlers/turn-handlers";
 import { LogError } from "#log/errors";
 import { diffJson } from "#transfer/shown/diff-json";
@@ -9,7 +9,7 @@ import type { NamedBranch } from "#transfer/shown/named-diff";
 import type { ReplayApi, ReplayDetails, ReplayedQuery, ReplayView } from "./replay-api.ts";
 import { askToStop, readReplay, REPLAY_PREFIX, replayLog } from "./replay-log.ts";
 import { replayOffer } from "./replay-offer.ts";
-import { isHeld, replayTexts } from "./replay-texts.ts";
+import { isRunning, replayTexts } from "./replay-texts.ts";
 import { readJson } from "#log/json/read-json";
 
 const REPLAYS_PAGE = 20;
@@ -50,38 +50,37 @@ export const REPLAY_HANDLERS: HandlersOf<ReplayApi> = {
         ...(server.cwd === null ? {} : { cwd: server.cwd }),
       },
     });
-    return viewOf(log, server);
+    return viewOf(log);
   },
 
-  async listReplays({ holdfast, query, server }) {
+  async listReplays({ holdfast, query }) {
     const { limit = REPLAYS_PAGE, cursor, conversation: of } = query;
     const filter = { prefix: REPLAY_PREFIX, unlisted: true };
     const page = await holdfast.listPage({ limit, filter, ...(cursor === undefined ? {} : { cursor }) });
     const replays: ReplayView[] = [];
     for (const { conversation } of page.conversations) {
-      const view = await viewOfLog(holdfast.unopened(conversation), server);
+      const view = await viewOfLog(holdfast.unopened(conversation));
       if (view !== null && (of === undefined || concerns(view, of))) replays.push(view);
     }
     return { replays, next: page.cursor };
   },
 
-  async getReplay({ holdfast, params, server }) {
-    const view = await viewOf(await replayLog(holdfast, params.replay), server);
+  async getReplay({ holdfast, params }) {
+    const view = await viewOf(await replayLog(holdfast, params.replay));
     return { ...view, diffs: await diffsOf(holdfast, view) };
   },
 
-  async stopReplay({ holdfast, params, server }) {
+  async stopReplay({ holdfast, params }) {
     const log = await replayLog(holdfast, params.replay);
     await askToStop(log);
-    return viewOf(log, server);
+    return viewOf(log);
   },
 
   async replayEvents(asked) {
-    const { holdfast, params, query, server } = asked;
+    const { holdfast, params, query } = asked;
     const log = await replayLog(holdfast, params.replay);
     const after = lastSeen(asked) ?? query.after ?? 0;
-    const { clock } = server;
-    return stream(asked, ({ signal, stopped }) => replayTexts({ log, clock, signal, stopped }, after));
+    return stream(asked, ({ signal, stopped }) => replayTexts({ log, signal, stopped }, after));
   },
 };
 
@@ -104,17 +103,17 @@ function concerns({ plan, results }: ReplayView, conversation: string): boolean 
   );
 }
 
-async function viewOf(log: Conversation, server: ServerParts): Promise<ReplayView> {
-  const view = await viewOfLog(log, server);
+async function viewOf(log: Conversation): Promise<ReplayView> {
+  const view = await viewOfLog(log);
   if (view === null) throw new LogError("damaged", `The log ${log.id} does not say what is replayed`);
   return view;
 }
 
-async function viewOfLog(log: Conversation, { clock }: ServerParts): Promise<ReplayView | null> {
+async function viewOfLog(log: Conversation): Promise<ReplayView | null> {
   const told = await readReplay(log);
   if (told === null) return null;
   const { plan, startedAt, progress, end } = told;
-  const status = end?.status ?? ((await isHeld(log, clock)) ? "running" : "lost");
+  const status = end?.status ?? ((await isRunning(log)) ? "running" : "lost");
   return {
     replay: log.id,
     title: (await log.head()).title ?? log.id,

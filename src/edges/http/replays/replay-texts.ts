@@ -1,29 +1,26 @@
-import type { Clock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import { eventText } from "#edges/http/events/event-bytes";
 import { STOP } from "#edges/http/events/tails";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
+import { isHeld } from "#log/plans/lease";
 import { readReplay, toldIn } from "./replay-log.ts";
 
 const LOOK_MS = 5_000; // how often it is looked whether anybody still runs it
 
 /** Whether some process runs it. */
-export async function isHeld(log: Conversation, clock: Pick<Clock, "nowMs">): Promise<boolean> {
-  const { lease } = await log.head();
-  return lease !== null && lease.untilMs > clock.nowMs();
+export async function isRunning(log: Conversation): Promise<boolean> {
+  return isHeld((await log.head()).lease);
 }
 
 /** A replay as events, each under its seq, until it ends or whoever ran it is gone. */
 export async function* replayTexts(
   {
     log,
-    clock,
     signal,
     stopped,
   }: {
     readonly log: Conversation;
-    readonly clock: Pick<Clock, "nowMs">;
     readonly signal: AbortSignal;
     readonly stopped: AbortSignal;
   },
@@ -38,7 +35,7 @@ export async function* replayTexts(
       : eventText("event", JSON.stringify(told.event), String(seen));
   };
   // What is written while somebody has it is waited for; then the rest of it is there.
-  while (await isHeld(log, clock)) {
+  while (await isRunning(log)) {
     const both = AbortSignal.any([signal, stopped, AbortSignal.timeout(LOOK_MS)]);
     for await (const entry of log.tail({ after: seen, signal: both })) {
       const text = textOf(entry);

@@ -5,6 +5,8 @@ export interface Call {
   readonly text: string;
   /** Its answer is one value, which spares the function a table of its own. */
   readonly scalar?: boolean;
+  /** Columns that are added to its answer. */
+  readonly added?: string;
 }
 
 /** The texts of statements for the tables of one schema, each made once. */
@@ -29,13 +31,12 @@ export class SqlTexts {
     return text;
   }
 
-  call({ name, types, text, scalar = false }: Call): string {
+  call({ name, types, text, scalar = false, added }: Call): string {
     const known = this.#calls.get(name);
     if (known !== undefined) return known;
     const marks = types.map((_, at) => `$${at + 1}`).join(", ");
-    const made = this.text(
-      this.functions ? `select ${scalar ? "" : "* from "}@.${name}(${marks})` : typed(text, types),
-    );
+    const own = this.functions ? `select ${scalar ? "" : "* from "}@.${name}(${marks})` : typed(text, types);
+    const made = this.text(added === undefined ? own : `select a.*, ${added} from (${own}) a (part)`);
     this.#calls.set(name, made);
     return made;
   }

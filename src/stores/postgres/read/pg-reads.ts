@@ -10,15 +10,15 @@ import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { withSync } from "#stores/postgres/tables/pg-durability";
-import { READ_ENTRY } from "#stores/postgres/tables/pg-read-sql";
+import { NOW_MS, READ_ENTRY } from "#stores/postgres/tables/pg-read-sql";
 import {
   ENTRY_COLUMNS,
   type EntryRow,
+  headView,
   type Part,
   partsOf,
   placeIn,
   readState,
-  type State,
   stateIn,
   storedPart,
   toStored,
@@ -27,7 +27,7 @@ import { escapeText } from "#stores/postgres/tables/pg-text";
 import { rowsMax } from "./pg-window.ts";
 
 const LISTED = "from @.conversations c where c.space = $1 and c.id = $2 and c.listed";
-const STATE = `select row_to_json(c)::text ${LISTED}`;
+const STATE = `select row_to_json(c)::text, ${NOW_MS} ${LISTED}`;
 /** One row that says the conversation is there, though nothing else was found. */
 const THERE = `select c.id ${LISTED}`;
 const KEY = `select k.from_seq, k.to_seq, k.last_id, k.digest from (${THERE}) c
@@ -36,14 +36,16 @@ const COLUMNS = ENTRY_COLUMNS.split(", ")
   .map((name) => `e.${name}`)
   .join(", ");
 
-export async function readHead(db: Db, space: SpaceId, conversation: ConversationId): Promise<State> {
-  const [row] = await db.read<[string]>(STATE, space, conversation);
+export async function readHead(
+  db: Db,
+  space: SpaceId,
+  conversation: ConversationId,
+  testMs: number | null = null,
+): Promise<HeadView> {
+  const [row] = await db.read<[string, number]>(STATE, space, conversation);
   if (row === undefined) throw notFound(conversation);
-  return readState(row[0]);
-}
-
-export function headView({ head, lease }: State): HeadView {
-  return { ...head, lease };
+  const [text, nowMs] = row;
+  return headView(readState(text), testMs ?? nowMs);
 }
 
 export async function findKey(

@@ -8,6 +8,7 @@ import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { ABOVE, READ_WINDOW } from "#stores/postgres/tables/pg-read-sql";
 import {
+  headView,
   type Part,
   partsOf,
   placeIn,
@@ -24,7 +25,12 @@ export function rowsMax(limit: number): number {
 }
 
 /** Head, page and settings in one round trip: the statement is the moment. */
-export async function readWindow(db: Db, space: SpaceId, request: WindowRequest): Promise<StoreWindow> {
+export async function readWindow(
+  db: Db,
+  space: SpaceId,
+  request: WindowRequest,
+  testMs: number | null = null,
+): Promise<StoreWindow> {
   const { conversation, from, settings } = request;
   const kinds = settings.map((type) => typeNumber(type) ?? 0);
   const parts = await db.call<Part>(
@@ -41,7 +47,7 @@ export async function readWindow(db: Db, space: SpaceId, request: WindowRequest)
   if (state === null) throw notFound(conversation);
   const at = startIn(parts, state, from);
   return {
-    head: { ...state.head, lease: state.lease },
+    head: headView(state, testMs ?? parts.find(([part]) => part === "head")?.[12] ?? 0),
     page: pageIn(parts, at, rowsMax(request.limit)),
     settings: settingsIn(parts),
   };

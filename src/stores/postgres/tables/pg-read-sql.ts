@@ -132,7 +132,16 @@ export const ABOVE: string = `with recursive line ${LINE} as (
   where l.ancestor_depth >= $6::int8)
 select conversation, segment, least(top, greatest($6::int8, 0)) from line order by top limit 1`;
 
-export const READ_WINDOW: Call = { name: "window_3", types: WINDOW_TYPES, text: WINDOW };
+/** The clock of the database, as leases run by it. */
+export const NOW_MS = "(extract(epoch from clock_timestamp()) * 1000)::int8";
+
+export const READ_WINDOW: Call = {
+  name: "window_3",
+  types: WINDOW_TYPES,
+  text: WINDOW,
+  // Beside the function, which databases have as it was.
+  added: `case when part = 'head' then ${NOW_MS} end`,
+};
 export const LOOK_UP: Call = { name: "lookup_2", types: LOOKUP_TYPES, text: LOOKUP };
 export const READ_ENTRY: Call = { name: "entry_2", types: ENTRY_TYPES, text: ONE_ENTRY };
 const READS = [READ_WINDOW, LOOK_UP, READ_ENTRY];

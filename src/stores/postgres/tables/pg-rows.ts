@@ -2,7 +2,9 @@ import type { EntryType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
+import { leaseAt } from "#log/plans/lease";
 import { readStoredSummary, storeSummary, type StoredSummary, type Summary } from "#log/summary";
+import type { HeadView } from "#store/requests";
 import { escapeText, unescapeText } from "./pg-text.ts";
 import { readJson } from "#log/json/read-json";
 
@@ -79,6 +81,11 @@ export function readState(text: string): State {
   const { lease_writer: writer, lease_until: untilMs } = row;
   const lease = writer === null || untilMs === null ? null : { writer: unescapeText(writer), untilMs };
   return { head, lease, listed: row.listed, born: row.born, summarySeq: row.summary_seq };
+}
+
+/** `nowMs`: what the clock of the database said with it, or a test's. */
+export function headView({ head, lease }: State, nowMs: number): HeadView {
+  return { ...head, lease: leaseAt(lease, nowMs) };
 }
 
 function originOf(row: StateRow): ForkPoint | null {
@@ -161,6 +168,7 @@ export type Part = readonly [
   conversation: ConversationId | null,
   segment: number | null,
   depth: number | null,
+  nowMs?: number | null,
 ];
 
 export function partsOf(parts: readonly Part[], name: string): readonly Part[] {

@@ -3,7 +3,7 @@ import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
 import type { AcquireRequest, HeadView, RenewRequest } from "#store/requests";
 import { isLost } from "#stores/postgres/postgres-errors";
 import { withSync } from "#stores/postgres/tables/pg-durability";
-import { readState, type State } from "#stores/postgres/tables/pg-rows";
+import { headView, readState, type State } from "#stores/postgres/tables/pg-rows";
 import { escapeText } from "#stores/postgres/tables/pg-text";
 import type { Writing } from "./pg-append.ts";
 import { idBusy } from "./pg-busy.ts";
@@ -79,7 +79,7 @@ async function own(
       if (row !== undefined) {
         const owned = readState(row[0]);
         heads.keep(space, owned);
-        return { ...owned.head, lease: owned.lease };
+        return headView(owned, (owned.lease?.untilMs ?? 0) - leaseMs);
       }
     } catch (error) {
       // An epoch that nobody was told of harms nobody: the next one is taken.

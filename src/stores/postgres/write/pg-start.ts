@@ -10,8 +10,9 @@ import { sha256 } from "#store/sha256";
 import { typed } from "#stores/postgres/db/sql-texts";
 import { isLost, notFound } from "#stores/postgres/postgres-errors";
 import { START, START_TYPES } from "#stores/postgres/tables/pg-append-sql";
-import { READ_ENTRY } from "#stores/postgres/tables/pg-read-sql";
+import { NOW_MS, READ_ENTRY } from "#stores/postgres/tables/pg-read-sql";
 import {
+  headView,
   type Part,
   partsOf,
   placeIn,
@@ -28,7 +29,7 @@ import { idBusy } from "./pg-busy.ts";
 
 const ROUNDS_MAX = 6;
 const STATEMENT = typed(START, START_TYPES);
-const EXISTING = `select row_to_json(c)::text, k.from_seq, k.to_seq, k.last_id, k.digest from @.conversations c
+const EXISTING = `select row_to_json(c)::text, k.from_seq, k.to_seq, k.last_id, k.digest, ${NOW_MS} from @.conversations c
   left join @.keys k on k.space = c.space and k.conversation = c.id and k.key = $3::text where c.space = $1 and c.id = $2`;
 
 /** The source of a fork, which must still be the one that was looked at when the fork is written. */
@@ -65,7 +66,7 @@ export async function forkLog(
     if (started.head !== null) return { ...started.head, lease: null, deduped };
     const made = await existing(writing, request.conversation, null);
     if (made === null || !made.state.listed) throw notFound(request.conversation);
-    return { ...made.state.head, lease: made.state.lease, deduped };
+    return { ...headView(made.state, writing.nowMs() ?? made.nowMs), deduped };
   }
   throw idBusy(request.conversation);
 }
@@ -130,25 +131,25 @@ async function startLog(writing: Writing, start: Start, source: ForkSource | nul
   return null;
 }
 
-type Existence = Existing & { readonly state: State };
+type Existence = Existing & { readonly state: State; readonly nowMs: number };
 
 async function existing(
   { db, space }: Writing,
   conversation: ConversationId,
   key: string | null,
 ): Promise<Existence | null> {
-  const [row] = await db.read<[string, number | null, number | null, string | null, string | null]>(
+  const [row] = await db.read<[string, number | null, number | null, string | null, string | null, number]>(
     EXISTING,
     space,
     conversation,
     key === null ? null : escapeText(key),
   );
   if (row === undefined) return null;
-  const [text, fromSeq, toSeq, lastId, digest] = row;
+  const [text, fromSeq, toSeq, lastId, digest, nowMs] = row;
   const state = readState(text);
   const seen =
     fromSeq === null ? null : { fromSeq, toSeq: toSeq ?? 0, lastId: lastId ?? "", digest: digest ?? "" };
-  return { state, listed: state.listed, ownerLink: state.head.ownerLink, seen };
+  return { state, listed: state.listed, ownerLink: state.head.ownerLink, seen, nowMs };
 }
 
 /** The log that this call began before its connection was cut. */

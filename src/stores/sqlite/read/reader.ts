@@ -3,6 +3,7 @@ import type { BatchEndAt } from "#log/batch-links";
 import type { EntryType, SettingType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
+import { leaseAt } from "#log/plans/lease";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 import type {
   BatchEndsRequest,
@@ -105,9 +106,9 @@ export class Reader {
       .map(([space]) => space);
   }
 
-  head(space: SpaceId, conversation: ConversationId): HeadView {
+  head(space: SpaceId, conversation: ConversationId, nowMs: number): HeadView {
     const { head, lease } = this.lookup.listed(space, conversation);
-    return { ...head, lease };
+    return { ...head, lease: leaseAt(lease, nowMs) };
   }
 
   findAppend(
@@ -204,11 +205,11 @@ export class Reader {
   }
 
   /** To be asked in one transaction. */
-  window(space: SpaceId, request: WindowRequest): StoreWindow {
+  window(space: SpaceId, request: WindowRequest, nowMs: number): StoreWindow {
     const seen = this.lookup.listed(space, request.conversation);
     const from = this.lookup.visible(space, seen, request.from ?? seen.head.leaf);
     return {
-      head: { ...seen.head, lease: seen.lease },
+      head: { ...seen.head, lease: leaseAt(seen.lease, nowMs) },
       page: this.#pageFrom({ row: seen.row, isFork: seen.fork !== null }, from, request.limit),
       settings: this.#settings(from, request.settings),
     };

@@ -20,6 +20,7 @@ export type GroupCommand =
       readonly kind: "fork";
       readonly space: SpaceId;
       readonly durability: Durability;
+      readonly nowMs: number;
       readonly request: ForkRequest;
     }
   | {

@@ -114,7 +114,7 @@ function runCommand(lookup: Lookup, command: GroupCommand, packed: PackedDrafts)
     case "create":
       return createTx(lookup, command, packed);
     case "fork":
-      return forkTx(lookup, command.space, command.request);
+      return forkTx(lookup, command.space, command);
     case "append":
       return appendTx(lookup, command, packed);
     case "acquire":

@@ -1,6 +1,7 @@
 import type { AppendResult } from "#log/batch";
 import type { ForkPoint, Head } from "#log/lineage/head";
 import { summaryAfter } from "#log/plans/head-change";
+import { leaseAt } from "#log/plans/lease";
 import { resultOf } from "#log/plans/plan-append";
 import { type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
 import { sha256 } from "#store/sha256";
@@ -67,7 +68,7 @@ function pointColumns(source: number, point: ForkPoint, at: RowPlace): readonly 
 export function forkTx(
   lookup: Lookup,
   space: string,
-  request: ForkRequest,
+  { request, nowMs }: { readonly request: ForkRequest; readonly nowMs: number },
 ): HeadView & { readonly deduped: boolean } {
   const { source, conversation } = request;
   const from = lookup.listed(space, source);
@@ -88,5 +89,5 @@ export function forkTx(
   const { deduped } = result;
   if (head !== null) return { ...head, lease: null, deduped };
   const made = lookup.listed(space, conversation);
-  return { ...made.head, lease: made.lease, deduped };
+  return { ...made.head, lease: leaseAt(made.lease, nowMs), deduped };
 }

@@ -1,4 +1,4 @@
-import { planAcquire, planRenew } from "#log/plans/lease";
+import { leaseAt, planAcquire, planRenew } from "#log/plans/lease";
 import type { HeadView } from "#store/requests";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
@@ -18,5 +18,5 @@ export function leaseTx(
   lookup.sql.run(UPDATE, epoch, lease?.writer ?? null, lease?.untilMs ?? null, found.row);
   const head = { ...found.head, epoch };
   lookup.keepHead(space, { ...found, head, lease });
-  return { ...head, lease };
+  return { ...head, lease: leaseAt(lease, nowMs) };
 }

@@ -3,14 +3,14 @@ import type { Conversation } from "#conversation/conversation";
 import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
 import { effectsOf } from "#log/projections/effects";
-import { isHeld } from "#transfer/listed/listed-state";
+import { isWorkedOn } from "#transfer/listed/listed-state";
 import { jsonPreview } from "#transfer/shown/entry-preview";
 import { clockOf } from "#edges/cli/view/time";
 
 const CALL_CHARS = 120;
 
 /** What a person who comes back should know of the last turn before they say anything; null when it ended well. */
-export async function lastTurnText(conversation: Conversation, nowMs: number): Promise<string | null> {
+export async function lastTurnText(conversation: Conversation): Promise<string | null> {
   const last = await readLastTurn(conversation.space, conversation.id);
   if (last === null) return null;
   if (last.state === "ended") {
@@ -20,7 +20,7 @@ export async function lastTurnText(conversation: Conversation, nowMs: number): P
       last.outcome === "interrupted" ? "was stopped" : until === "" ? "failed" : `is parked${until}`;
     return `The last turn ${how}; /continue goes on with it.`;
   }
-  if (await isHeld((await conversation.head()).lease, nowMs))
+  if (await isWorkedOn((await conversation.head()).lease))
     return "The last turn still runs in another process; what you say waits for its end.";
   const unknown = await unknownText(conversation);
   const [first] = await readWaiting(conversation);
