@@ -6,6 +6,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "#edges/http/client/index";
+import { StoredLinks } from "#edges/http/access/stored-links";
 import { StoredTokens } from "#edges/http/index";
 import type { Entry } from "#log/entry";
 import { openHoldfast } from "#open";
@@ -152,6 +153,17 @@ describe.each([
       await there.retry({ conversation });
       expect(await there.cancel({ conversation })).toMatchObject({ cancelled: true });
     });
+  },
+);
+
+test.each([-FIVE_MINUTES, FIVE_MINUTES])(
+  "a link of another machine opens a browser at a server whose clock is wrong by %i ms",
+  async (skewMs) => {
+    await using holdfast = await openHoldfast({ store: postgres.url });
+    await using server = await startServerWithClock(skewMs, postgres.url, "--log-level", "error");
+    const code = await new StoredLinks(holdfast).add({ token: "link", space: "default", rights: "write" });
+    const opened = await fetch(`${server.url}/launch?code=${code}`, { redirect: "manual" });
+    expect(opened.status).toBe(303);
   },
 );
 

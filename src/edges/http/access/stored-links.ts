@@ -25,7 +25,7 @@ export class StoredLinks {
   async add(grant: Grant): Promise<string> {
     checkAccess(grant);
     const code = newSecret("hfc");
-    const data = { ...grant, untilMs: this.#clock.nowMs() + LINK_MS };
+    const data = { ...grant, untilMs: (await this.#storeNowMs()) + LINK_MS };
     await audited(this.#holdfast, { space: grant.space, operation: "addLink" }, async () => {
       const log = await this.#holdfast.create({ id: LOG, unlisted: true, key: LOG });
       await log.append({ type: "custom", customType: LINK, data }, { key: `link/${hashOf(code)}` });
@@ -41,8 +41,8 @@ export class StoredLinks {
       const entry = found === null ? null : await log.entry(found.lastId);
       if (entry?.type !== "custom") return null;
       const { untilMs, ...grant } = fieldsOf(entry.data);
-      const leftMs = Number(untilMs) - this.#clock.nowMs();
-      // A date that was set back does not lengthen it, one of another machine may be behind a little.
+      const leftMs = Number(untilMs) - (await this.#storeNowMs());
+      // A date that was set back does not lengthen it.
       if (!(leftMs > 0 && leftMs <= 2 * LINK_MS)) return null;
       const used = { type: "custom", customType: USED, data: {} } as const;
       const { deduped } = await log.append(used, { key: `used/${hashOf(code)}` });
@@ -51,5 +51,11 @@ export class StoredLinks {
       if (isLogError(error, "conversation_not_found")) return null;
       throw error;
     }
+  }
+
+  /** The clock of the store, where it has one: the machine that leaves a code may not be the one that is asked. */
+  async #storeNowMs(): Promise<number> {
+    const { clockAheadMs = 0 } = (await this.#holdfast.store.health?.()) ?? {};
+    return this.#clock.nowMs() + clockAheadMs;
   }
 }
