@@ -3,18 +3,21 @@ import { join } from "node:path";
 import { StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";
 import type { Holdfast } from "#conversation/holdfast";
-import { type ServeProcess, startServer } from "../edges/http/serve-process.ts";
+import { type ServeProcess, startServerWithClock } from "../edges/http/serve-process.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { type LoopbackPostgres, startPostgres } from "../support/loopback-postgres.ts";
 import { tempDir } from "../support/temp-dir.ts";
 
 export type StoreKind = "postgres" | "sqlite";
 
+/** By how much the clocks of machines are wrong. */
+const SKEWS_MS = [0, 300_000, -300_000];
 const AGENT = ["--agent", "simulated", "--speed", "100", "--rate", "100000", "--log-level", "error"];
 
 /** One server: its process may end and be another one's, and its way to the database may break. */
 export class Server implements AsyncDisposable {
   readonly #store: string;
+  readonly #skewMs: number;
   readonly proxy: CuttingProxy | null;
   #process: ServeProcess | null = null;
   #starting: Promise<void> = Promise.resolve();
@@ -22,8 +25,12 @@ export class Server implements AsyncDisposable {
   /** Processes that it has had. */
   starts = 0;
 
-  constructor(store: string, proxy: CuttingProxy | null) {
+  constructor(
+    store: string,
+    { proxy, skewMs }: { readonly proxy: CuttingProxy | null; readonly skewMs: number },
+  ) {
     this.#store = store;
+    this.#skewMs = skewMs;
     this.proxy = proxy;
   }
 
@@ -37,7 +44,7 @@ export class Server implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    this.#process = await startServer(this.#store, ...AGENT);
+    this.#process = await startServerWithClock(this.#skewMs, this.#store, ...AGENT);
     this.url = this.#process.url;
     this.starts++;
   }
@@ -98,7 +105,9 @@ export class Servers implements AsyncDisposable {
       const proxy = postgres === null ? null : new CuttingProxy(postgres.port);
       const way =
         proxy === null ? store : store.replace(String(postgres?.port), String(await proxy.listen()));
-      list.push(stack.use(new Server(way, proxy)));
+      // On a file they are processes of one machine, which has one clock.
+      const skewMs = postgres === null ? 0 : (SKEWS_MS[at % SKEWS_MS.length] ?? 0);
+      list.push(stack.use(new Server(way, { proxy, skewMs })));
     }
     await Promise.all(list.map((one) => one.start()));
     return new Servers({ stack: stack.move(), list, postgres, file, holdfast, token });
