@@ -136,7 +136,12 @@ class Run {
     const findings = (await this.#servers.holdfast.check({ repair: false })).map((one) =>
       JSON.stringify(one),
     );
-    const remains = await this.#remains(new Set(logs.keys()));
+    const present = new Set(logs.keys());
+    // A fork whose answer was lost is there, and keeps what it inherited, though no client goes on with it.
+    for (const { target } of operations.filter(({ kind }) => kind === "fork"))
+      if (target !== undefined && !names.has(target) && (await this.#finalLog(target)) !== null)
+        present.add(target);
+    const remains = await this.#remains(present);
     const violations = [...stuck, ...checkHistory(this.#history, { logs, findings, remains })];
     const count = (outcome: string): number => operations.filter((one) => one.outcome === outcome).length;
     const repeated = operations.length - new Set(operations.map(({ key }) => key)).size;

@@ -30,7 +30,10 @@ test("a turn that was left open in a run with seeds is gone on with by the same 
     openTurn: { turn: expect.any(String) },
   });
   const pooled = await later.agent.pool.with("c", async (chat) => chat.restored);
-  expect(pooled).toEqual(restored);
+  // How long the lease still counts is less with every look.
+  const { remainingMs: _, ...lease } = restored.openTurn?.lease ?? { remainingMs: 0 };
+  const openTurn = { ...restored.openTurn, lease: expect.objectContaining(lease) as object };
+  expect(pooled).toEqual({ ...restored, openTurn });
   await later.agent.continue("c");
   expect(later.model.asked[0]?.prompt).toEqual(at.model.asked[2]?.prompt);
   expect(restored.messages.map(inShort).slice(0, 3)).toEqual(SEEDED);
