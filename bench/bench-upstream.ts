@@ -1,4 +1,4 @@
-import type { PromptEvent, Upstream, UpstreamSession } from "../src/sending/upstream.ts";
+import type { PromptEvent, Upstream, UpstreamSession } from "../src/upstream/upstream.ts";
 
 /** An agent in this process that gives the same stream to every prompt, in a new session each time. */
 export function benchUpstream(prompt: () => AsyncIterable<PromptEvent>): Upstream {

@@ -1,8 +1,8 @@
 import { readSettings } from "../src/conversation/reading.ts";
-import { readFacts } from "../src/sending/sessions/facts.ts";
-import { readPriorContext } from "../src/sending/prior/read-prior.ts";
+import { readFacts } from "../src/upstream/sessions/facts.ts";
+import { readPriorContext } from "../src/upstream/prior/read-prior.ts";
 import { findEntry } from "../src/edges/cli/address.ts";
-import { PRIOR_BUDGET } from "../src/sending/rules/prior-budget.ts";
+import { PRIOR_BUDGET } from "../src/upstream/rules/prior-budget.ts";
 import type { Row } from "./report.ts";
 import { alternate, type Side, type Timing, timingNamed } from "./sample.ts";
 import { LABEL, openShaped, SHAPES, type Shaped, sizesOf } from "./shapes.ts";

@@ -1,10 +1,10 @@
-import { readPriorContext } from "../src/sending/prior/read-prior.ts";
-import { Runtime } from "../src/sending/runtime.ts";
-import type { PromptEvent } from "../src/sending/upstream.ts";
+import { readPriorContext } from "../src/upstream/prior/read-prior.ts";
+import { Runtime } from "../src/upstream/runtime.ts";
+import type { PromptEvent } from "../src/upstream/upstream.ts";
 import { openHoldfast } from "../src/open.ts";
 import type { ConversationId } from "../src/log/ids.ts";
-import { renderPreamble } from "../src/sending/rules/preamble.ts";
-import { PRIOR_BUDGET } from "../src/sending/rules/prior-budget.ts";
+import { renderPreamble } from "../src/upstream/rules/preamble.ts";
+import { PRIOR_BUDGET } from "../src/upstream/rules/prior-budget.ts";
 import type { SpaceStore } from "../src/store/facets.ts";
 import { BareReader } from "./bare.ts";
 import { benchUpstream } from "./bench-upstream.ts";

@@ -1,6 +1,6 @@
-import { forkAside, goBackTo } from "../src/sending/forks/fork-aside.ts";
-import { Runtime } from "../src/sending/runtime.ts";
-import type { PromptEvent } from "../src/sending/upstream.ts";
+import { forkAside, goBackTo } from "../src/upstream/forks/fork-aside.ts";
+import { Runtime } from "../src/upstream/runtime.ts";
+import type { PromptEvent } from "../src/upstream/upstream.ts";
 import { benchUpstream } from "./bench-upstream.ts";
 import { flatRows } from "./reads.ts";
 import type { Row } from "./report.ts";

@@ -32,7 +32,7 @@ export type {
 } from "./turn/effects/tool.ts";
 export { type AppendOptions, type KnownEnd, Owner, type Written } from "./conversation/owner.ts";
 export type { SignedOut, SignOutFailure, SignOutRequest } from "./conversation/sign-out.ts";
-export type { Forked } from "./sending/forks/fork-aside.ts";
+export type { Forked } from "./upstream/forks/fork-aside.ts";
 export { type Host, type HostEvent, type Limit, type PermissionAsked, type Poison } from "./turn/host.ts";
 export { systemClock, type Clock } from "./conversation/clock.ts";
 export type {
@@ -42,16 +42,16 @@ export type {
   RuntimeOptions,
   SendOptions,
   TurnOptions,
-} from "./sending/options.ts";
-export type { ForkAsideOptions } from "./sending/forks/from.ts";
-export { Runtime } from "./sending/runtime.ts";
-export type { Connected } from "./sending/prior/lacking.ts";
+} from "./upstream/options.ts";
+export type { ForkAsideOptions } from "./upstream/forks/from.ts";
+export { Runtime } from "./upstream/runtime.ts";
+export type { Connected } from "./upstream/prior/lacking.ts";
 export type { Steered, SteerOptions } from "./turn/steering.ts";
 export { Pool, type PoolUse } from "./turn/pool/pool.ts";
 export type { PoolLimits, PoolOptions } from "./turn/pool/pool-options.ts";
 export type { HeldWeight } from "./turn/pool/choose-evicted.ts";
 export type { Holder } from "./conversation/read-holder.ts";
-export type { SendResult } from "./sending/finish-turn.ts";
+export type { SendResult } from "./upstream/finish-turn.ts";
 export type { PromptContent } from "./turn/accept.ts";
 export type { TurnResult } from "./turn/host.ts";
 export {
@@ -65,7 +65,7 @@ export {
   type ShownMessage,
   type Upstream,
   type UpstreamSession,
-} from "./sending/upstream.ts";
+} from "./upstream/upstream.ts";
 export type { BranchToCompare, ComparedBranches, CompareOptions } from "./conversation/read-diff.ts";
 export type { DiffRow } from "./log/diff/align-items.ts";
 export type { BranchDiff, Divergence } from "./log/diff/diff-branches.ts";
@@ -171,10 +171,10 @@ export type { EndingRule, EndingTable } from "./turn/rules/classify.ts";
 export { COMMON_ENDINGS } from "./vendors/endings/shared-endings.ts";
 export type { Ending } from "./turn/rules/ending.ts";
 export type { EndingClass } from "./log/ending-class.ts";
-export { renderPreamble, withPreamble } from "./sending/rules/preamble.ts";
-export { PRIOR_BUDGET, type PriorBudget } from "./sending/rules/prior-budget.ts";
-export type { Outline } from "./sending/rules/outline.ts";
-export type { PriorContext, PriorEffect, PriorMessage } from "./sending/rules/prior-context.ts";
+export { renderPreamble, withPreamble } from "./upstream/rules/preamble.ts";
+export { PRIOR_BUDGET, type PriorBudget } from "./upstream/rules/prior-budget.ts";
+export type { Outline } from "./upstream/rules/outline.ts";
+export type { PriorContext, PriorEffect, PriorMessage } from "./upstream/rules/prior-context.ts";
 export type { SignedIn } from "./log/projections/signed-in.ts";
 export type { TurnEvent } from "./turn/rules/turn-event.ts";
 export type { CloseOptions, Note } from "./turn/one-at-a-time.ts";
@@ -199,7 +199,7 @@ export type {
 export type { Facet, SpaceStore } from "./store/facets.ts";
 export type { Store } from "./store/store.ts";
 export type { SettingType } from "./log/entry.ts";
-export type { CommandKind } from "./sending/rules/agent-command.ts";
+export type { CommandKind } from "./upstream/rules/agent-command.ts";
 export { copySpace, followSpace, type FollowOptions } from "./transfer/copy/copy-space.ts";
 export type {
   CopyLeft,

@@ -36,7 +36,7 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/edges/cli/chat/headless.ts",
     "src/edges/cli/chat/turn/ending-text.ts",
     "src/edges/http/handlers/conversation-handlers.ts",
-    "src/sending/sender.ts",
+    "src/upstream/sender.ts",
   ],
   "how long ago the log was written to": [
     "src/agent/memory/conversation-memory.ts",

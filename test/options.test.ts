@@ -7,7 +7,7 @@ import { replay } from "#agent/replay/replay-models";
 import { Holdfast } from "#conversation/holdfast";
 import { createClient } from "#edges/http/client/index";
 import { HttpHandler, knownNames, listen } from "#edges/http/index";
-import { Runtime } from "#sending/runtime";
+import { Runtime } from "#upstream/runtime";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { jsonlStore } from "#stores/jsonl/index";
 import { postgresStore } from "#stores/postgres/index";

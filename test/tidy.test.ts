@@ -22,7 +22,7 @@ const LAYERS = [
   "src/stores",
   "src/conversation",
   "src/turn",
-  "src/sending",
+  "src/upstream",
   "src/agent",
   "src/vendors",
   "src/transfer",
@@ -134,7 +134,7 @@ test("an upstream's turn and our own loop's stand side by side on the turn, and 
     product.filter(
       (file) => file.startsWith(layer) && importsOf(file).some((target) => target.startsWith(other)),
     );
-  expect([...knows("src/agent/", "src/sending/"), ...knows("src/sending/", "src/agent/")]).toEqual([]);
+  expect([...knows("src/agent/", "src/upstream/"), ...knows("src/upstream/", "src/agent/")]).toEqual([]);
 });
 
 test("nothing below the vendors names one of them, but in comments", () => {

@@ -1,5 +1,5 @@
 import type { HostEvent } from "#turn/host";
-import { toldInWords } from "#sending/rules/preamble";
+import { toldInWords } from "#upstream/rules/preamble";
 import { endingSentence, NOT_UNDONE, reasonWords } from "./words.ts";
 
 /** What a person is told of an event, in the same words at every edge. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import { Owner } from "#conversation/owner";
-import { Runtime } from "#sending/runtime";
+import { Runtime } from "#upstream/runtime";
 import { runEffects } from "#index";
 import { simUpstream, SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";

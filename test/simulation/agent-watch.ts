@@ -1,4 +1,4 @@
-import type { PromptRequest, Upstream, UpstreamSession } from "#sending/upstream";
+import type { PromptRequest, Upstream, UpstreamSession } from "#upstream/upstream";
 
 /** What the agents of a story were asked for and what they said, seen at the port. */
 export class AgentWatch {

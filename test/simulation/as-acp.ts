@@ -1,5 +1,5 @@
 import { Translator } from "#edges/acp/agent/meaning/translate";
-import type { PromptEvent, Upstream } from "#sending/upstream";
+import type { PromptEvent, Upstream } from "#upstream/upstream";
 import type { Json } from "#log/json/json-text";
 import { dialectOf } from "#vendors/adapters";
 import { vendorOf } from "#vendors/known-vendors";

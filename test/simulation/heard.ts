@@ -1,5 +1,5 @@
 import type { AgentResult } from "#agent/agent-options";
-import type { SendResult } from "#sending/finish-turn";
+import type { SendResult } from "#upstream/finish-turn";
 import type { StoryWitness } from "./story-rules.ts";
 import type { HostEvent } from "#turn/host";
 

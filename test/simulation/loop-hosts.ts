@@ -4,7 +4,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { draw } from "#testing/faults";
 import { emailIdentity } from "#testing/index";
 import type { Tool } from "#turn/effects/tool";
-import type { Rig } from "../sending/rig.ts";
+import type { Rig } from "../upstream/rig.ts";
 import { loopModel, MODEL_FAULTS, type ModelFault } from "./loop-model.ts";
 
 type Via = "main" | "other";

@@ -1,6 +1,6 @@
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
-import type { Rig } from "../sending/rig.ts";
+import type { Rig } from "../upstream/rig.ts";
 import type { LoopHosts } from "./loop-hosts.ts";
 import { visit } from "#testing/index";
 import type { Fact, ToldFacts } from "./told-facts.ts";

@@ -1,10 +1,10 @@
-import { forkAside, goBackTo } from "#sending/forks/fork-aside";
+import { forkAside, goBackTo } from "#upstream/forks/fork-aside";
 import type { Conversation } from "#conversation/conversation";
-import type { From } from "#sending/options";
+import type { From } from "#upstream/options";
 import { draw } from "#testing/faults";
 import { judgeConversation } from "#testing/index";
 import { isLogError } from "#log/errors";
-import type { Rig } from "../sending/rig.ts";
+import type { Rig } from "../upstream/rig.ts";
 import { type Carried, heardFaults, wholeText } from "./heard.ts";
 import { Meanwhile } from "./meanwhile.ts";
 import type { LoopHosts } from "./loop-hosts.ts";

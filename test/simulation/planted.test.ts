@@ -4,7 +4,7 @@
  * the stories must be seen to break.
  */
 import { afterEach, expect, test, vi } from "vitest";
-import type { NativeMessage, Upstream, UpstreamSession } from "#sending/upstream";
+import type { NativeMessage, Upstream, UpstreamSession } from "#upstream/upstream";
 import type { EntryBody } from "#log/entry";
 import type { AttemptFacts, NextStep } from "#turn/rules/ending";
 import type { EndingClass } from "#log/ending-class";
@@ -34,8 +34,8 @@ vi.mock("../../src/turn/rules/ending.ts", async (original) => {
 });
 
 /** Another host's process is taken for the one that was told, and what a process held once for all there is. */
-vi.mock("../../src/sending/rules/proof.ts", async (original) => {
-  const real = await original<typeof import("#sending/rules/proof")>();
+vi.mock("../../src/upstream/rules/proof.ts", async (original) => {
+  const real = await original<typeof import("#upstream/rules/proof")>();
   const isBehind: typeof real.isBehind = (link, holds) =>
     planted.bug !== "any process is the same" && real.isBehind(link, holds);
   const proofOf: typeof real.proofOf = (link, standing) => {
@@ -46,8 +46,8 @@ vi.mock("../../src/sending/rules/proof.ts", async (original) => {
 });
 
 /** Whatever stands behind some old words of ours is taken for new. */
-vi.mock("../../src/sending/rules/agent-record.ts", async (original) => {
-  const real = await original<typeof import("#sending/rules/agent-record")>();
+vi.mock("../../src/upstream/rules/agent-record.ts", async (original) => {
+  const real = await original<typeof import("#upstream/rules/agent-record")>();
   const unseenMessages: typeof real.unseenMessages = (theirs, ours) =>
     real.unseenMessages(theirs, planted.bug === "own turns adopted" ? ours.slice(2) : ours);
   const unheardEvents: typeof real.unheardEvents = (record, heard) =>
@@ -134,8 +134,8 @@ vi.mock("../../src/agent/models/parts/assistant-parts.ts", async (original) => {
 });
 
 /** What the newest upstream id carried, and nothing from before it. */
-vi.mock("../../src/sending/prior/read-prior.ts", async (original) => {
-  const real = await original<typeof import("#sending/prior/read-prior")>();
+vi.mock("../../src/upstream/prior/read-prior.ts", async (original) => {
+  const real = await original<typeof import("#upstream/prior/read-prior")>();
   const readPriorContext: typeof real.readPriorContext = async (space, conversation, wanted) => {
     const prior = await real.readPriorContext(space, conversation, wanted);
     if (planted.bug !== "filter by the newest upstream id only") return prior;
@@ -154,8 +154,8 @@ vi.mock("../../src/sending/prior/read-prior.ts", async (original) => {
 
 const late = vi.hoisted(() => ({ links: new Map<string, readonly EntryBody[]>() }));
 
-vi.mock("../../src/sending/sessions/link.ts", async (original) => {
-  const real = await original<typeof import("#sending/sessions/link")>();
+vi.mock("../../src/upstream/sessions/link.ts", async (original) => {
+  const real = await original<typeof import("#upstream/sessions/link")>();
   const linkBody: typeof real.linkBody = (link, upstream) => {
     const bodies = real.linkBody(link, upstream);
     if (planted.bug !== "link written after the prompt") return bodies;
@@ -165,8 +165,8 @@ vi.mock("../../src/sending/sessions/link.ts", async (original) => {
   return { ...real, linkBody };
 });
 
-vi.mock("../../src/sending/stream.ts", async (original) => {
-  const real = await original<typeof import("#sending/stream")>();
+vi.mock("../../src/upstream/stream.ts", async (original) => {
+  const real = await original<typeof import("#upstream/stream")>();
   const stream: typeof real.stream = async (turn, at) => {
     const streamed = await real.stream(turn, at);
     const link = late.links.get(at.choice.id) ?? [];

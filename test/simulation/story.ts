@@ -1,11 +1,11 @@
 import { assistant } from "#log/say";
 import type { HostEvent } from "#turn/host";
-import type { Upstream } from "#sending/upstream";
+import type { Upstream } from "#upstream/upstream";
 import { draw } from "#testing/faults";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { type Chance, emailIdentity, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#testing/index";
-import { Rig } from "../sending/rig.ts";
+import { Rig } from "../upstream/rig.ts";
 import { AgentWatch } from "./agent-watch.ts";
 import { asAcp } from "./as-acp.ts";
 import { agentsOf, asks, isInside, loopShare, resumes, wireOf } from "./cast.ts";

@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import type { Carried } from "./heard.ts";
-import { PRIOR_BUDGET, SMALLER_BUDGET } from "#sending/rules/prior-budget";
+import { PRIOR_BUDGET, SMALLER_BUDGET } from "#upstream/rules/prior-budget";
 import { recallOf } from "#testing/index";
 
 export interface Fact {

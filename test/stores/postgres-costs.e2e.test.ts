@@ -8,7 +8,7 @@ import { Holdfast } from "#conversation/holdfast";
 import type { EntryBody } from "#log/entry";
 import { postgresStore } from "#stores/postgres/index";
 import { ScriptedModel } from "../agent/scripted-model.ts";
-import { aRig } from "../sending/rig.ts";
+import { aRig } from "../upstream/rig.ts";
 import { type CountedPool, countedPool } from "../support/counted-pool.ts";
 import { type PostgresRig, postgresRig } from "../support/postgres-subject.ts";
 

@@ -1,4 +1,4 @@
-import type { PromptEvent, PromptRequest, RawEnd, Upstream, UpstreamSession } from "#sending/upstream";
+import type { PromptEvent, PromptRequest, RawEnd, Upstream, UpstreamSession } from "#upstream/upstream";
 import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
 
 type Work = (request: PromptRequest) => AsyncIterable<PromptEvent>;

@@ -19,7 +19,7 @@ import { Metrics, openTelemetry } from "#telemetry/index";
 import { SimWorld } from "#testing/index";
 import { counter } from "../agent/rig.ts";
 import { ScriptedModel } from "../agent/scripted-model.ts";
-import { aRig, isText } from "../sending/rig.ts";
+import { aRig, isText } from "../upstream/rig.ts";
 
 const SECRET = "the word nobody may export";
 

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Tool } from "#turn/effects/tool";
 import { Holdfast } from "#conversation/holdfast";
-import { Runtime } from "#sending/runtime";
-import type { PromptRequest } from "#sending/upstream";
+import { Runtime } from "#upstream/runtime";
+import type { PromptRequest } from "#upstream/upstream";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { agentRig } from "../agent/rig.ts";
 import { actingUpstream } from "../support/acting-upstream.ts";

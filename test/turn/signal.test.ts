@@ -1,7 +1,7 @@
 /** A signal of the host's stops a turn, whoever carries it: before it begins, while it runs, and not after it. */
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { Runtime } from "#sending/runtime";
+import { Runtime } from "#upstream/runtime";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { simUpstream, SimWorld } from "#testing/index";
 import type { HostEvent } from "#turn/host";

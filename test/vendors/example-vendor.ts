@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Fields, textIn, wordsIn } from "#log/json/json-fields";
 import type { EndingTable } from "#turn/rules/classify";
-import type { NativeMessage } from "#sending/upstream";
+import type { NativeMessage } from "#upstream/upstream";
 import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
 import type { NativeSession, NativeStore } from "#vendors/records/native-store";
 import { eachRecord, entriesIn, stampOf } from "#vendors/records/record-files";

@@ -2,7 +2,7 @@ import type { ConversationId } from "#log/ids";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { AgentChoices } from "#log/projections/config";
-import type { SessionSettings, ShownMessage, Upstream, UpstreamSession } from "#sending/upstream";
+import type { SessionSettings, ShownMessage, Upstream, UpstreamSession } from "#upstream/upstream";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { NoticeText } from "#transfer/notices";
 import type { Answer } from "./agent/process/connection.ts";

@@ -4,10 +4,10 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { Fields } from "#log/json/json-fields";
 import type { PromptContent } from "#turn/accept";
 import type { Note } from "#turn/one-at-a-time";
-import type { SendResult } from "#sending/finish-turn";
-import type { ForkAsideOptions } from "#sending/forks/from";
-import type { ConnectOptions, SendOptions } from "#sending/options";
-import type { Connected } from "#sending/prior/lacking";
+import type { SendResult } from "#upstream/finish-turn";
+import type { ForkAsideOptions } from "#upstream/forks/from";
+import type { ConnectOptions, SendOptions } from "#upstream/options";
+import type { Connected } from "#upstream/prior/lacking";
 import type { HostedAgent } from "./bridge-upstream.ts";
 
 type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";

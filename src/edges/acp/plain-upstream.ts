@@ -2,7 +2,7 @@ import type { ContentBlock, Message as Said } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "#sending/rules/agent-command";
+import type { CommandKind } from "#upstream/rules/agent-command";
 import type { EndingTable } from "#turn/rules/classify";
 import type {
   Capabilities,
@@ -13,7 +13,7 @@ import type {
   ShownMessage,
   Upstream,
   UpstreamSession,
-} from "#sending/upstream";
+} from "#upstream/upstream";
 import { SessionOptions } from "./agent/session-options.ts";
 import { BridgeSession, type BridgeUpstream, type ForwardedRequest } from "./bridge-upstream.ts";
 import { unknownMethod } from "./made-answer.ts";

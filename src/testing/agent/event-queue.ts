@@ -1,4 +1,4 @@
-import type { PromptEvent } from "#sending/upstream";
+import type { PromptEvent } from "#upstream/upstream";
 
 /** The pipe between an agent and whoever reads it: in order, ended by `end`, closed for good after it. */
 export class EventQueue {

@@ -1,6 +1,6 @@
 import { echo, escapeForRegExp, notedText, orderOf } from "#agent/models/sim/sim-words";
 import { piecesOf, recalled, workSteps } from "#agent/models/sim/sim-words";
-import { CUT_OFF_LABEL } from "#sending/rules/preamble";
+import { CUT_OFF_LABEL } from "#upstream/rules/preamble";
 import { GO_ON } from "#turn/rules/unanswered";
 
 const STEPS_MAX = 100_000; // what somebody wrote is not what was done

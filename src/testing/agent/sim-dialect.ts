@@ -1,5 +1,5 @@
 import type { FaultKind } from "#testing/faults";
-import type { RawEnd } from "#sending/upstream";
+import type { RawEnd } from "#upstream/upstream";
 
 export type Complaint =
   | "limit"

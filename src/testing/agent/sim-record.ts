@@ -1,4 +1,4 @@
-import type { NativeMessage } from "#sending/upstream";
+import type { NativeMessage } from "#upstream/upstream";
 import type { Message, ToolCall } from "#log/message";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import { actsFor, commandsOf, type Line } from "./replies.ts";

@@ -1,6 +1,6 @@
-import type { PromptEvent, PromptRequest, RawEnd } from "#sending/upstream";
+import type { PromptEvent, PromptRequest, RawEnd } from "#upstream/upstream";
 import type { Usage } from "#log/message";
-import { withPreamble } from "#sending/rules/preamble";
+import { withPreamble } from "#upstream/rules/preamble";
 import { complain, type Complaint, COMPLAINTS } from "./sim-dialect.ts";
 import type { Fault, Phase } from "#testing/faults";
 import { type Act, actsFor, commandsOf, type Line } from "./replies.ts";

@@ -8,7 +8,7 @@ import {
   type Upstream,
   UpstreamFailure,
   type UpstreamSession,
-} from "#sending/upstream";
+} from "#upstream/upstream";
 import type { Message } from "#log/message";
 import { withDefaults } from "#log/with-defaults";
 import { classifyEnd } from "#turn/rules/classify";

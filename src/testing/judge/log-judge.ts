@@ -3,7 +3,7 @@ import type { Json } from "#log/json/json-text";
 import type { ToolCall, ToolResultMessage } from "#log/message";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
-import { hasPreamble } from "#sending/rules/preamble";
+import { hasPreamble } from "#upstream/rules/preamble";
 
 const ATTEMPTS_MAX = 9; // overloads, a login, a recovery and the switches between agents, all in one turn
 const FAILURES_MAX = 3; // of one session with unknown errors: two, and that of the turn it was opened in

@@ -1,5 +1,5 @@
 import type { ContentBlock } from "#log/message";
-import type { NativeMessage } from "#sending/upstream";
+import type { NativeMessage } from "#upstream/upstream";
 
 /** One line per message: who said what. */
 export function briefMessages(messages: readonly NativeMessage[] | null): readonly string[] {

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Holdfast } from "#conversation/holdfast";
 import { type Fields, parseFields } from "#log/json/json-fields";
-import { adoptedNode } from "#sending/record/adopt";
+import { adoptedNode } from "#upstream/record/adopt";
 import { systemIdsAndTime } from "#store/prepare";
 import { inMemoryStore } from "#stores/in-memory/index";
 import type { NativeStore } from "#vendors/records/native-store";

@@ -1,4 +1,4 @@
-import type { NativeMessage } from "#sending/upstream";
+import type { NativeMessage } from "#upstream/upstream";
 import type { Message } from "#log/message";
 
 export interface NativeSession {

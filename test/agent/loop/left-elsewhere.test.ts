@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { user } from "#log/say";
-import { Runtime } from "#sending/runtime";
+import { Runtime } from "#upstream/runtime";
 import { simUpstream, SimWorld } from "#testing/index";
 import { identityText } from "#turn/effects/process-group";
 import { machineName, startOf } from "#turn/running-process";

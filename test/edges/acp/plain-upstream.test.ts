@@ -6,7 +6,7 @@ import type { Json } from "#log/json/json-text";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { simUpstream, type SimUpstreamOptions, SimWorld } from "#testing/index";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
-import type { PromptEvent, PromptRequest, Upstream, UpstreamSession } from "#sending/upstream";
+import type { PromptEvent, PromptRequest, Upstream, UpstreamSession } from "#upstream/upstream";
 
 import { wrongWith } from "./acp-schema.ts";
 

@@ -7,7 +7,7 @@ import { createClient } from "#edges/http/client/index";
 import { TURN_ROUTES } from "#edges/http/routes/turn-api";
 import type { HttpHandler } from "#edges/http/index";
 import type { Entry } from "#log/entry";
-import { Runtime } from "#sending/runtime";
+import { Runtime } from "#upstream/runtime";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { simUpstream, SimWorld } from "#testing/index";
 import type { Tool } from "#turn/effects/tool";

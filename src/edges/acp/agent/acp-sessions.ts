@@ -1,6 +1,6 @@
-import { bounded } from "#sending/sessions/bounded";
+import { bounded } from "#upstream/sessions/bounded";
 import type { Clock } from "#conversation/clock";
-import type { SessionSettings, ShownMessage } from "#sending/upstream";
+import type { SessionSettings, ShownMessage } from "#upstream/upstream";
 import { membersOf, objectText, withMember } from "#log/json/json-text";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";

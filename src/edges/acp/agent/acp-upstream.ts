@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { bounded } from "#sending/sessions/bounded";
+import { bounded } from "#upstream/sessions/bounded";
 import type { Clock } from "#conversation/clock";
 import {
   type Capabilities,
@@ -7,7 +7,7 @@ import {
   type SessionSettings,
   type ShownMessage,
   UpstreamFailure,
-} from "#sending/upstream";
+} from "#upstream/upstream";
 import type { Json } from "#log/json/json-text";
 import type { EndingTable } from "#turn/rules/classify";
 import type { NativeStore } from "#vendors/records/native-store";

@@ -1,4 +1,4 @@
-import type { SessionSettings } from "#sending/upstream";
+import type { SessionSettings } from "#upstream/upstream";
 import type { ConversationId } from "#log/ids";
 import type { Message } from "#edges/acp/wire/spans";
 import { WireMessage } from "#turn/wire-message";

@@ -1,6 +1,6 @@
-import { bounded } from "#sending/sessions/bounded";
+import { bounded } from "#upstream/sessions/bounded";
 import type { Clock } from "#conversation/clock";
-import type { NativeMessage } from "#sending/upstream";
+import type { NativeMessage } from "#upstream/upstream";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Connection } from "./process/connection.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "#conversation/clock";
-import type { NativeMessage, ShownMessage } from "#sending/upstream";
+import type { NativeMessage, ShownMessage } from "#upstream/upstream";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf } from "#log/json/json-fields";
 

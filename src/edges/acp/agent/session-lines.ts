@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { ContentBlock } from "#log/message";
 import type { Json } from "#log/json/json-text";
-import type { PromptRequest } from "#sending/upstream";
+import type { PromptRequest } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import { bounded } from "./meaning/translate.ts";
-import { withPreamble } from "#sending/rules/preamble";
+import { withPreamble } from "#upstream/rules/preamble";
 import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";

@@ -8,9 +8,9 @@ import type {
   ShownMessage,
   NativeMessage,
   UpstreamSession,
-} from "#sending/upstream";
+} from "#upstream/upstream";
 import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream";
-import type { CommandKind } from "#sending/rules/agent-command";
+import type { CommandKind } from "#upstream/rules/agent-command";
 import { Message, readableAt, spanAt } from "#edges/acp/wire/spans";
 import { rewriteIds } from "#edges/acp/wire/rewrite";
 import { splice } from "#edges/acp/wire/splice";
@@ -28,7 +28,7 @@ import { isModel } from "./meaning/option-values.ts";
 import { SessionOptions } from "./session-options.ts";
 import type { SessionCost } from "./meaning/session-cost.ts";
 import { bounded, isStateUpdate, Translator } from "./meaning/translate.ts";
-import { unheardEvents } from "#sending/rules/agent-record";
+import { unheardEvents } from "#upstream/rules/agent-record";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
 export interface SessionParts {

@@ -1,7 +1,7 @@
 import type { EntryBody } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import { isPreamble } from "#sending/rules/preamble";
+import { isPreamble } from "#upstream/rules/preamble";
 import { appendElement } from "#edges/acp/wire/rewrite";
 import type { Edit } from "#edges/acp/wire/splice";
 import { agentCommand } from "./agent-option.ts";

@@ -1,9 +1,9 @@
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { SendOptions } from "#sending/options";
+import type { SendOptions } from "#upstream/options";
 import type { PromptContent } from "#turn/accept";
-import type { Connected } from "#sending/prior/lacking";
+import type { Connected } from "#upstream/prior/lacking";
 import type { AgentLine } from "#edges/acp/agent/host-port";
 import { BridgeSession, type HostedAgent } from "#edges/acp/bridge-upstream";
 import type { CarriedTurn } from "#edges/acp/carrier";

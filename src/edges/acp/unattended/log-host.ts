@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { decodeEntry } from "#log/codec";
 import type { EntryOf } from "#log/entry";
 import { parseConversationId } from "#log/ids";
-import type { SessionSettings } from "#sending/upstream";
+import type { SessionSettings } from "#upstream/upstream";
 import type { HostEvent } from "#turn/host";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import { AgentLine, type HostPort } from "#edges/acp/agent/host-port";

@@ -3,11 +3,11 @@ import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
-import { forkAside, goBackTo } from "#sending/forks/fork-aside";
-import { Runtime } from "#sending/runtime";
-import type { SendResult } from "#sending/finish-turn";
+import { forkAside, goBackTo } from "#upstream/forks/fork-aside";
+import { Runtime } from "#upstream/runtime";
+import type { SendResult } from "#upstream/finish-turn";
 import type { Host } from "#turn/host";
-import type { PromptEvent, Upstream, UpstreamSession } from "#sending/upstream";
+import type { PromptEvent, Upstream, UpstreamSession } from "#upstream/upstream";
 import { systemIdsAndTime } from "#store/prepare";
 import {
   FAULT_KINDS,

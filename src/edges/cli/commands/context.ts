@@ -3,7 +3,7 @@ import { type Restored, restore } from "#agent/restore";
 import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
 import type { Given } from "#log/projections/given";
-import { toldInWords } from "#sending/rules/preamble";
+import { toldInWords } from "#upstream/rules/preamble";
 import type { ContextMessage } from "#log/projections/pairs";
 import { findAddress } from "#edges/cli/address";
 import type { Call, Command } from "#edges/cli/command";

@@ -1,6 +1,6 @@
 /** The host of the demo: a program that uses Holdfast, in a process of its own so that it can be killed for real. */
 import { type Clock, systemClock } from "#conversation/clock";
-import { Runtime } from "#sending/runtime";
+import { Runtime } from "#upstream/runtime";
 import { openHoldfast } from "#open";
 import { systemIdsAndTime } from "#store/prepare";
 import { type FromHost, RemoteUpstream, type ToHost } from "./pipe.ts";

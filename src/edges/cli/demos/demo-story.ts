@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SendResult } from "#sending/finish-turn";
+import type { SendResult } from "#upstream/finish-turn";
 import { emailIdentity, type Fault } from "#testing/index";
 import { HostProcess, type HostOptions } from "./host-process.ts";
 import type { Printer } from "#edges/cli/terminal/printer";

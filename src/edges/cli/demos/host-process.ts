@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { LogError } from "#log/errors";
-import type { SendResult } from "#sending/finish-turn";
+import type { SendResult } from "#upstream/finish-turn";
 import type { HostEvent } from "#turn/host";
 import type { SimWorld } from "#testing/index";
 import { AgentEnd, type FromHost, type ToHost } from "./pipe.ts";

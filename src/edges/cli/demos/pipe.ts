@@ -1,7 +1,7 @@
 /** Between the demo, which plays the world and the agent, and its host, a process that can be killed. */
 import type { HostEvent } from "#turn/host";
-import type { SendResult } from "#sending/finish-turn";
-import { type PromptEvent, type Upstream, UpstreamFailure, type UpstreamSession } from "#sending/upstream";
+import type { SendResult } from "#upstream/finish-turn";
+import { type PromptEvent, type Upstream, UpstreamFailure, type UpstreamSession } from "#upstream/upstream";
 import type { Ending } from "#turn/rules/ending";
 import type { EndingTable } from "#turn/rules/classify";
 import { vendorOf } from "#vendors/known-vendors";

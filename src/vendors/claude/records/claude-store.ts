@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { LogError } from "#log/errors";
 import { isSessionId } from "#vendors/records/naming";
 import { eachRecord, entriesIn, readEdges, stampOf } from "#vendors/records/record-files";
-import type { NativeMessage } from "#sending/upstream";
+import type { NativeMessage } from "#upstream/upstream";
 import type { Moved, NativeSession, NativeStore, NewTranscript } from "#vendors/records/native-store";
 import { describeTranscript } from "./describe-transcript.ts";
 import { knownFolder, projectFolder } from "./project-folders.ts";

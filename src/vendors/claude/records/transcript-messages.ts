@@ -1,6 +1,6 @@
 import type { AssistantMessage, ContentBlock, Message, Usage } from "#log/message";
 import type { Json } from "#log/json/json-text";
-import type { NativeMessage } from "#sending/upstream";
+import type { NativeMessage } from "#upstream/upstream";
 import { missingOutcome } from "#vendors/claude/call-outcome";
 import { countIn, type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";
 

@@ -1,6 +1,6 @@
 import type { ContentBlock } from "#log/message";
 import type { Json } from "#log/json/json-text";
-import type { NativeMessage } from "#sending/upstream";
+import type { NativeMessage } from "#upstream/upstream";
 import type { RecordReader } from "#vendors/vendor";
 import { countIn, type Fields, fieldsIn, listIn, textIn } from "#log/json/json-fields";
 import { readJson } from "#log/json/read-json";

@@ -1,4 +1,4 @@
-import type { RawEnd } from "#sending/upstream";
+import type { RawEnd } from "#upstream/upstream";
 import type { Usage } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { spanAt, stringAt } from "#edges/acp/wire/spans";

@@ -1,5 +1,5 @@
 import { fieldsOf } from "#log/json/json-fields";
-import { UpstreamFailure } from "#sending/upstream";
+import { UpstreamFailure } from "#upstream/upstream";
 import { classifyEnd } from "#turn/rules/classify";
 import type { Ending } from "#turn/rules/ending";
 import type { NativeStore } from "#vendors/records/native-store";

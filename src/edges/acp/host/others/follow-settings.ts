@@ -2,7 +2,7 @@ import type { ConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { changedChoices, choicesIn, type Config } from "#log/projections/config";
-import { bounded } from "#sending/sessions/bounded";
+import { bounded } from "#upstream/sessions/bounded";
 import type { BridgeSession } from "#edges/acp/bridge-upstream";
 import { type BridgeParts, carrierOf } from "#edges/acp/host/bridge-parts";
 

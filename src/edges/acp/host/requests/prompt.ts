@@ -3,7 +3,7 @@ import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";
 import { promptTitle } from "#log/title";
 import type { Json } from "#log/json/json-text";
-import type { SendOptions } from "#sending/options";
+import type { SendOptions } from "#upstream/options";
 import { checkContent } from "#turn/accept";
 import type { CarriedTurn } from "#edges/acp/carrier";
 import { AGENT_COMMAND } from "#edges/acp/host/agent-option";

@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import { toldInWords } from "#sending/rules/preamble";
+import { toldInWords } from "#upstream/rules/preamble";
 import { agentNames } from "#edges/acp/host/bridge-parts";
 import type { OpenConversation, ReadySession } from "#edges/acp/host/open-conversation";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";

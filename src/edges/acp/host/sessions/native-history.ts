@@ -1,5 +1,5 @@
-import { adoptedEntries } from "#sending/record/adopt";
-import type { NativeMessage } from "#sending/upstream";
+import { adoptedEntries } from "#upstream/record/adopt";
+import type { NativeMessage } from "#upstream/upstream";
 import { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Conversation } from "#conversation/conversation";
-import { UpstreamFailure } from "#sending/upstream";
+import { UpstreamFailure } from "#upstream/upstream";
 import { decodeEntry } from "#log/codec";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";

@@ -1,4 +1,4 @@
-import { UpstreamFailure } from "#sending/upstream";
+import { UpstreamFailure } from "#upstream/upstream";
 import type { CarriedTurn } from "#edges/acp/carrier";
 import { type ErrorGroup, ERROR_GROUPS, isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";

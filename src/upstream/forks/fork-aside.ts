@@ -1,0 +1,204 @@
+import type { Entry, EntryBody } from "#log/entry";
+import type { ContentBlock } from "#log/message";
+import type { EntryId } from "#log/ids";
+import { agentModel, cwdOf } from "#log/projections/settings";
+import type { CutPoint } from "#log/projections/cut-point";
+import { firstPrompt, keptTurns, turnsToKeep } from "#upstream/rules/kept-turns";
+import { linkRecords, type LinkRecord } from "#log/projections/link-records";
+import type { Conversation } from "#conversation/conversation";
+import { eachEntry } from "#conversation/read-log";
+import { boundedSession } from "#upstream/sessions/bounded";
+import { checkUpstream } from "#upstream/agents";
+import { idsBackTo, readCut } from "#conversation/read-cut";
+import { readFacts } from "#upstream/sessions/facts";
+import { readLastSaid } from "#turn/last-said";
+import type { Host } from "#turn/host";
+import { type Clock, systemClock } from "#conversation/clock";
+import { type Upstream, UpstreamFailure, type UpstreamSession } from "#upstream/upstream";
+
+/** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
+type ForkFidelity = "native" | "preamble";
+
+const FORK_MS = 60_000;
+const NEVER = new AbortController().signal;
+
+/** How long the agent may take to fork; then it is told again what it knows. */
+export interface ForkPatience {
+  readonly clock?: Clock;
+  readonly forkMs?: number;
+}
+
+export interface Forked {
+  readonly conversation: Conversation;
+  readonly fidelity: ForkFidelity;
+  /** The words of the user's message the fork was taken at, to be edited and sent again. */
+  readonly editable: readonly ContentBlock[] | null;
+}
+
+/** A fork beside the conversation, at the leaf or at any entry. Durable, with its lineage, before its first prompt. */
+export async function forkAside(
+  conversation: Conversation,
+  upstream: Upstream,
+  options: ForkPatience &
+    Pick<Host, "onEvent"> & {
+      readonly at?: string;
+      readonly id?: string;
+      /** Makes a retry harmless: the same key is the same fork, and its agent is asked to fork once. */
+      readonly key?: string;
+      /** Where it is to live; with its source unless said otherwise. */
+      readonly cwd?: string;
+      /** Called when the fork is in the log, before its agent is asked to fork. */
+      readonly prepare?: (child: Conversation) => Promise<void>;
+      /** Writes the fork's link, in line with what else its host writes there; at once when absent. */
+      readonly write?: (child: Conversation, body: EntryBody) => Promise<unknown>;
+      /** Takes the session the agent forked; otherwise it is resumed by the first prompt. */
+      readonly onSession?: (child: Conversation, ...forked: Parameters<OnSession>) => void;
+    } = {},
+): Promise<Forked> {
+  checkUpstream(upstream, "The second argument");
+  const { at, editable } = await cutAt(conversation, options.at);
+  const cwd = options.cwd ?? (await conversation.head()).cwd;
+  const child = await conversation.fork({
+    at,
+    ...(cwd === null ? {} : { cwd }),
+    ...(options.id === undefined ? {} : { id: options.id }),
+    ...(options.key === undefined ? {} : { key: options.key }),
+  });
+  if (options.key !== undefined && (await child.facts(["upstream_link"])).length > 0)
+    return { conversation: child, fidelity: "native", editable };
+  await options.prepare?.(child);
+  const { clock, forkMs, write, onSession } = options;
+  const fidelity = await forkUpstream({
+    ...(clock === undefined ? {} : { clock }),
+    ...(forkMs === undefined ? {} : { forkMs }),
+    ...(write === undefined ? {} : { write: (body: EntryBody) => write(child, body) }),
+    ...(onSession === undefined
+      ? {}
+      : { onSession: (session: UpstreamSession, node: EntryId) => onSession(child, session, node) }),
+    from: conversation,
+    to: child,
+    upstream,
+    at,
+    reason: "forked",
+  });
+  options.onEvent?.({
+    type: "forked",
+    conversation: child.id,
+    upstream: null,
+    source: conversation.id,
+    at,
+    fidelity,
+  });
+  return { conversation: child, fidelity, editable };
+}
+
+/**
+ * Goes back before a user's message, in the same conversation, so that other words can take its place. What came
+ * after leaves the active branch and is not destroyed; no text of it reaches the model again.
+ */
+export async function goBackTo(
+  conversation: Conversation,
+  upstream: Upstream,
+  entry: string,
+  options: ForkPatience = {},
+): Promise<Omit<Forked, "conversation">> {
+  checkUpstream(upstream, "The second argument");
+  const { at, editable } = await cutAt(conversation, entry);
+  await conversation.goTo(at);
+  const fidelity = await forkUpstream({
+    ...options,
+    from: conversation,
+    to: conversation,
+    upstream,
+    at,
+    reason: "edited",
+  });
+  return { fidelity, editable };
+}
+
+/** At the head only the leaf matters. */
+export async function cutAt(conversation: Conversation, entry: string | undefined): Promise<CutPoint> {
+  if (entry !== undefined) return readCut(conversation.space, conversation.id, entry);
+  return { at: (await conversation.head()).leaf.id, editable: null };
+}
+
+export interface ForkAsideInput extends ForkPatience {
+  readonly from: Conversation;
+  readonly to: Conversation;
+  readonly upstream: Upstream;
+  /** The node it grows from. */
+  readonly at: EntryId;
+  readonly reason: string;
+  /** Writes the link, for one who owns the conversation. */
+  readonly write?: (body: EntryBody) => Promise<unknown>;
+  /** Takes the session, for one who holds it until the next prompt. */
+  readonly onSession?: OnSession;
+}
+
+type OnSession = (session: UpstreamSession, node: EntryId) => void;
+
+/** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
+export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelity> {
+  const { from, to, upstream, at, reason } = forking;
+  const facts = await readFacts(from.space, from.id);
+  const link = headLink(facts, upstream);
+  // Settings and notes between it and the fork say nothing to a model.
+  const node = link === null ? null : await readLastSaid(from.space, from.id, at);
+  if (link === null || node === null) return "preamble";
+  const asked = turnsToKeep(facts, link, { fork: upstream.capabilities.fork, node });
+  const turns = asked === "count" ? await countTurns(from, link, node) : asked;
+  if (turns === null) return "preamble";
+  const settings = await to.settings();
+  const { config } = settings;
+  const { cwd } = await to.head();
+  try {
+    const { clock = systemClock, forkMs: resumeMs = FORK_MS } = forking;
+    const forked = upstream.fork(
+      link.upstream,
+      { conversation: to.id, cwd: cwdOf(config, cwd), model: agentModel(settings), config, usedAt: null },
+      turns.keep,
+    );
+    const session = await boundedSession({ clock, resumeMs, cancelled: NEVER }, forked);
+    const account = upstream.account === null ? {} : { account: upstream.account };
+    const { agent } = upstream;
+    const body = { type: "upstream_link", upstream: session.id, agent, ...account, reason, node } as const;
+    await (forking.write?.(body) ?? to.append(body));
+    forking.onSession?.(session, node);
+    // Nothing of it can be compared, and nobody vouches for it: it is told everything with its first prompt.
+    return session.shown === null && !upstream.capabilities.trustedResume ? "preamble" : "native";
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    return "preamble";
+  }
+}
+
+/** Counting the turns a session is to keep costs what the session is long, not what the conversation is. */
+async function countTurns(
+  { space, id }: Conversation,
+  link: LinkRecord,
+  node: EntryId,
+): Promise<{ readonly keep: number } | null> {
+  const facts: Entry[] = [];
+  const types = ["turn_start", "attempt", "turn_end"] as const;
+  // A link is made in the middle of its first turn.
+  const [begun] = await space.read({
+    conversation: id,
+    types: ["turn_start"],
+    after: link.firstSeq,
+    newestFirst: true,
+    limit: 1,
+  });
+  const after = (begun?.seq ?? link.firstSeq) - 1;
+  await eachEntry(space, id, { types, after, onEntry: (fact) => facts.push(fact) });
+  // The record of a long session was made of its latest turns only, and does not say where it began.
+  const until = firstPrompt(facts, link.upstream);
+  if (until === null) return null;
+  return keptTurns(facts, link.upstream, await idsBackTo(space, id, { from: node, until }));
+}
+
+function headLink(facts: readonly Entry[], upstream: Upstream): LinkRecord | null {
+  const mine = linkRecords(facts).filter(
+    (record) => record.agent === upstream.agent && record.account === upstream.account && !record.retired,
+  );
+  return mine.at(-1) ?? null;
+}

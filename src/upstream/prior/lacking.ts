@@ -1,0 +1,69 @@
+import type { Fidelity, ToldContext } from "#log/entry";
+import { type CarryLimits, budgetFor } from "#upstream/rules/prior-budget";
+import { NO_PRIOR_CONTEXT, type PriorContext } from "#upstream/rules/prior-context";
+import { toldOf } from "#upstream/rules/preamble";
+import type { Choice } from "#upstream/sessions/choose";
+import type { SessionParts } from "#upstream/turn-parts";
+import type { UpstreamSession } from "#upstream/upstream";
+import { readPriorContext } from "./read-prior.ts";
+
+/** What a session has to be told before it can go on. */
+export interface LackingInput {
+  readonly prior: PriorContext;
+  /** The same in short, for the log and for people; null when it lacks nothing. */
+  readonly told: ToldContext | null;
+  readonly fidelity: Fidelity;
+}
+
+/** A session that stands ready, and how it came to know the conversation. */
+export interface Connected
+  extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<LackingInput, "told"> {
+  readonly agent: string;
+  readonly session: UpstreamSession;
+}
+
+/**
+ * A session that is proven lacks nothing of the branch, and nothing is read for it; on its first use it is told what was
+ * done on branches that were left, if there are any.
+ */
+export async function readLacking(
+  parts: SessionParts,
+  choice: Choice,
+  { tooLong, poisoned, firstUse }: CarryLimits & { readonly firstUse: boolean },
+): Promise<LackingInput> {
+  const { proven, held, fidelity, lastNode, session } = choice;
+  if (proven && !(firstUse && (await hasBranches(parts))))
+    return { prior: NO_PRIOR_CONTEXT, told: null, fidelity };
+  const { space, id } = parts.work.conversation;
+  const { prior: given } = parts.options;
+  const { windowTokens = null } = session;
+  const budget = budgetFor({ given, windowTokens, isEmpty: lastNode === null, tooLong });
+  const prior = await readPriorContext(space, id, {
+    from: parts.branch.leaf,
+    budget,
+    since: proven ? null : held,
+    poisoned,
+  });
+  if (proven) {
+    const lacking = { ...NO_PRIOR_CONTEXT, elsewhere: prior.elsewhere };
+    return { prior: lacking, told: toldOf(lacking), fidelity };
+  }
+  const told = toldOf(prior);
+  // Where nothing came before, an empty session holds all there is.
+  return { prior, told, fidelity: told === null ? "native" : fidelity };
+}
+
+async function hasBranches({ work }: SessionParts): Promise<boolean> {
+  return (await work.conversation.head()).segments > 1;
+}
+
+/** For a prompt that tells the model nothing. */
+export function lackingNothing({ fidelity }: Choice): LackingInput {
+  return { prior: NO_PRIOR_CONTEXT, told: null, fidelity: fidelity === "preamble" ? "native" : fidelity };
+}
+
+/** Whether people need not hear of the session: it is told all that it lacks, and nobody had to be told before. */
+export function isUnremarkable(choice: Choice, { told }: LackingInput): boolean {
+  if (choice.proven) return choice.silent;
+  return told === null || (choice.silent && told.leftOut === 0 && told.more !== true);
+}
