@@ -43,7 +43,7 @@ export class AgentTurns {
   constructor(holdfast: Holdfast, options: SettledOptions, carried: TurnCarrier) {
     this.#holdfast = holdfast;
     this.warm = new PoolPart(options.pool, (id) => {
-      const conversation = holdfast.unopened(id);
+      const conversation = holdfast.handle(id);
       return new WarmConversation(conversation, () => ownServers(options.servers, id));
     });
     this.#turns = new OneAtATime(holdfast, options);
@@ -117,7 +117,7 @@ export class AgentTurns {
   async #startRun(id: ConversationId, trigger: RunTrigger, options: StartRunOptions): Promise<StartedRun> {
     const key = triggerKey(trigger);
     const found = async (): Promise<StartedRun | null> => {
-      const started = await findStarted(this.#holdfast.unopened(id), key);
+      const started = await findStarted(this.#holdfast.handle(id), key);
       return started === null ? null : { run: started.run, repeated: true };
     };
     return (
@@ -134,7 +134,7 @@ export class AgentTurns {
     if (typeof run !== "object") return options;
     checkRunGiven(run.trigger, run);
     if (run.trigger.id === undefined) return options;
-    const started = await findStarted(this.#holdfast.unopened(id), triggerKey(run.trigger));
+    const started = await findStarted(this.#holdfast.handle(id), triggerKey(run.trigger));
     return started === null || started.hasTurn ? options : { ...options, run: started.run };
   }
 

@@ -113,22 +113,18 @@ export class Holdfast implements AsyncDisposable {
   ): Promise<Conversation> {
     const prepared = prepare(bodies, this.#idsAndTime, key === undefined ? null : parseKey(key));
     const { deduped, differs } = await this.space.create({ conversation, ...prepared });
-    return Object.assign(this.#handle(conversation), { deduped, differs });
+    return Object.assign(this.handle(conversation), { deduped, differs });
   }
 
   /** Opens a conversation that exists. An unknown id is an error, never a silent fresh start. */
   async conversation(id: string): Promise<Conversation> {
     const conversation = parseConversationId(id);
     await this.space.head(conversation);
-    return this.#handle(conversation);
+    return this.handle(conversation);
   }
 
-  /** A handle that is used at once: the first verb says whether it exists. */
-  unopened(id: ConversationId): Conversation {
-    return this.#handle(id);
-  }
-
-  #handle(id: ConversationId): Conversation {
+  /** A handle without a check that the conversation exists: its first method fails if it does not. */
+  handle(id: ConversationId): Conversation {
     return new Conversation(id, this.space, this.#idsAndTime);
   }
 
@@ -136,7 +132,7 @@ export class Holdfast implements AsyncDisposable {
   async find(idOrPart: string): Promise<Conversation> {
     const part = parseIdPart(idOrPart);
     const exact = await this.#exact(part);
-    if (exact !== null) return this.#handle(exact);
+    if (exact !== null) return this.handle(exact);
     const starting = await this.listPage({ limit: MATCHES_MAX, filter: { prefix: part } });
     // Ids made at about the same time begin alike, so people name them by their end.
     const { conversations, cursor } =
@@ -149,7 +145,7 @@ export class Holdfast implements AsyncDisposable {
       throw new LogError("conversation_not_found", `There is no conversation ${part} here`, {
         conversation: part,
       });
-    if (matches.length === 1) return this.#handle(only);
+    if (matches.length === 1) return this.handle(only);
     const more = cursor === null ? matches.length : `more than ${matches.length}`;
     throw new LogError("ambiguous_id", `${part} matches ${more} conversations: ${matches.join(", ")}`, {
       matches,

@@ -29,7 +29,7 @@ export async function* exportBundle(
   options: BundleOptions = {},
 ): AsyncGenerator<Uint8Array> {
   if (ids.length === 0) throw new LogError("invalid_request", "A bundle has at least one conversation");
-  const named = ids.map((id) => holdfast.unopened(parseConversationId(id)));
+  const named = ids.map((id) => holdfast.handle(parseConversationId(id)));
   const conversations = await exportOrder(holdfast, named, options.withForks ?? false);
   checkCount(conversations.length);
   const { exportedAt = new Date().toISOString(), onMissing = () => undefined, redact } = options;

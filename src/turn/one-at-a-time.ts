@@ -180,7 +180,7 @@ export class OneAtATime {
   }
 
   async #acquire(id: string, claim: Claim | null = null): Promise<Pick<Owned, "conversation" | "owner">> {
-    const conversation = this.#holdfast.unopened(parseConversationId(id));
+    const conversation = this.#holdfast.handle(parseConversationId(id));
     const { leaseMs, clock } = this.#options;
     this.#writer ??= this.#name();
     const writer = claim?.writer ?? (await this.#writer);

@@ -65,7 +65,7 @@ describe.each(stores.addresses)("over %s", (store) => {
       await using holdfast = await openHoldfast({ store });
       const scope = { prefix: "memory.user", unlisted: true };
       const logs = await Array.fromAsync(holdfast.list({ filter: scope }));
-      const log = holdfast.unopened(parseConversationId(logs[0]?.conversation ?? ""));
+      const log = holdfast.handle(parseConversationId(logs[0]?.conversation ?? ""));
       await log.appendOutside([{ type: "memory", change: "erasing", keys: ["cut"], by: "person" }]);
     }
     expect(secretsUnder(stores.dir, word)).not.toEqual([]);

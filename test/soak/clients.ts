@@ -179,7 +179,7 @@ export class Clients {
     const asked = { kind: "erase" as const, conversation, key: `erase-${conversation}`, names: [] };
     // There is no route that erases: whoever runs the server does, by the library.
     await this.#act(asked, async () => {
-      await this.#servers.holdfast.unopened(conversation).erase();
+      await this.#servers.holdfast.handle(conversation).erase();
       return {};
     });
     if (this.#live.length < this.#most) await this.create();

@@ -86,7 +86,7 @@ export class KilledTurns implements AsyncDisposable {
     await using holdfast = await this.#open();
     for (const id of ids) {
       const { id: made } = await holdfast.create({ id });
-      const conversation = holdfast.unopened(made);
+      const conversation = holdfast.handle(made);
       const words = (id.endsWith("small") ? "before " : ".").repeat(260);
       for (let at = 0; at < 3; at++) await conversation.append([user(words), assistant(words)]);
     }

@@ -228,7 +228,7 @@ export class ScopeLog {
     const id = this.#id(number);
     try {
       return await this.#holdfast
-        .unopened(id)
+        .handle(id)
         .appendOutside(facts, key === null ? {} : { key: `write/${key}` });
     } catch (error) {
       if (!isGone(error, id)) throw error;
@@ -260,7 +260,7 @@ export class ScopeLog {
   async #copy(number: number): Promise<void> {
     const { erasing } = this.#reader;
     if (erasing === null) return;
-    const next = this.#holdfast.unopened(this.#id(number + 1));
+    const next = this.#holdfast.handle(this.#id(number + 1));
     let [batch, copied]: [string[], number] = [[], 0];
     const flush = async (): Promise<void> => {
       if (batch.length > 0) await next.appendOutside(batch, { key: `copy/${number}/${copied++}` });

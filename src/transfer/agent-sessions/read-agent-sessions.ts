@@ -83,7 +83,7 @@ async function heldSessions(holdfast: Holdfast): Promise<ReadonlySet<string>> {
     for await (const { conversation, damage } of other.listAll()) {
       known.add(conversation);
       if (damage !== null) continue;
-      for (const fact of await other.unopened(conversation).facts(["upstream_link"]).catch(ifUnreadable))
+      for (const fact of await other.handle(conversation).facts(["upstream_link"]).catch(ifUnreadable))
         if (fact.type === "upstream_link") known.add(fact.upstream);
     }
   }

@@ -77,7 +77,7 @@ async function stateOf(
 ): Promise<ImportState> {
   const head = await headOf(holdfast, id);
   if (head === null) return "new";
-  const conversation = holdfast.unopened(id);
+  const conversation = holdfast.handle(id);
   const first = await conversation.findAppend(importKey(digest, 1));
   const whole =
     (first !== null && first.toSeq >= log.entries) ||

@@ -22,7 +22,7 @@ export async function exportOrder(
     }
     for (const next of line.toReversed()) ordered.add(next);
   }
-  return [...ordered].map((id) => named.find((one) => one.id === id) ?? holdfast.unopened(id));
+  return [...ordered].map((id) => named.find((one) => one.id === id) ?? holdfast.handle(id));
 }
 
 /** Every fork of these, and every fork of those, by id: lists have another order in every store. */

@@ -39,7 +39,7 @@ export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: num
     }
     const last = summary === null ? await readLastTurn(holdfast.space, conversation) : summary.turn;
     if (last?.state !== "open") return endedTurnState(last, nowMs);
-    if ((await readWaiting(holdfast.unopened(conversation))).length > 0) return "waiting";
+    if ((await readWaiting(holdfast.handle(conversation))).length > 0) return "waiting";
     const { lease } = await holdfast.space.head(conversation);
     return (await isWorkedOn(lease)) ? "working" : "cut_off";
   } catch (error) {

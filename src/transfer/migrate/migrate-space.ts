@@ -162,7 +162,7 @@ class Migration {
     const count = messagesIn(rest);
     if (this.#options.dryRun === true || rest.length === 0) return count;
     if (head === null) await this.#begin(holdfast, listed, rest[0]?.time ?? null);
-    const conversation = holdfast.unopened(id);
+    const conversation = holdfast.handle(id);
     for (const piece of rest) {
       const bodies = await storedBodies(piece, conversation);
       // With the last one all are on the disk; until then it can be run again.

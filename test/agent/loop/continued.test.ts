@@ -129,7 +129,7 @@ test("a turn that waits for a person is open and held by nobody; the answer from
   const [one, two] = parked.waiting;
   // Another process: an answer by itself, then one that goes on.
   const next = at.another([{ text: "ok" }], { permission: () => "ask" });
-  await next.holdfast.unopened(at.conversation.id).answer(one?.request ?? "", "allowed");
+  await next.holdfast.handle(at.conversation.id).answer(one?.request ?? "", "allowed");
   expect(await next.agent.continue("c")).toMatchObject({
     outcome: "waiting",
     waiting: [{ input: { x: 2 } }],
@@ -158,7 +158,7 @@ test("a host is asked while the turn runs; somebody elsewhere may be quicker", a
   });
   await at
     .another([])
-    .holdfast.unopened(at.conversation.id)
+    .holdfast.handle(at.conversation.id)
     .answer(await asked.promise, "allowed");
   expect(await turn).toMatchObject({ outcome: "completed" });
   expect(act.runs).toHaveLength(1);

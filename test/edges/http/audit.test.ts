@@ -85,9 +85,9 @@ test("while audit lines cannot be stored nothing more is written; afterwards eac
   watched.isBroken = true;
   expect((await title(served, write, "Unrecorded")).status).toBe(200);
   expect((await served.ask(AUDIT, by(admin))).status).toBe(503);
-  const before = (await served.holdfast.unopened("mine").head()).headSeq;
+  const before = (await served.holdfast.handle("mine").head()).headSeq;
   expect((await title(served, write, "Never")).status).toBe(503);
-  expect((await served.holdfast.unopened("mine").head()).headSeq).toBe(before);
+  expect((await served.holdfast.handle("mine").head()).headSeq).toBe(before);
   watched.isBroken = false;
   expect((await title(served, write, "Again")).status).toBe(200);
   const { lines } = await served.client(admin).listAudit();

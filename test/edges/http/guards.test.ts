@@ -200,7 +200,7 @@ describe("what a token may do", () => {
     expect((await served.ask("/api/health", by(secret))).status).toBe(401);
     const server = served.holdfast.inSpace("holdfast.server");
     const kept: string[] = [];
-    for await (const entry of server.unopened("tokens").log()) kept.push(entry.payload);
+    for await (const entry of server.handle("tokens").log()) kept.push(entry.payload);
     expect(kept.join("\n")).toContain('"hash":"');
     for (const one of [secret, ...Object.values(tokens)]) expect(kept.join("\n")).not.toContain(one);
     await expect(
@@ -212,7 +212,7 @@ describe("what a token may do", () => {
 
   test("a server that only reads writes nothing, whatever the token; one that is about to stop begins nothing", async () => {
     const reading = await serve({ holdfast: served.holdfast, clock, readOnly: true });
-    const before = (await served.holdfast.unopened("mine").head()).headSeq;
+    const before = (await served.holdfast.handle("mine").head()).headSeq;
     const write = posted(tokens.admin, { title: "No" });
     expect(await told(await reading.ask("/api/conversations/mine/title", write))).toEqual({
       status: 403,
@@ -224,6 +224,6 @@ describe("what a token may do", () => {
     const answer = await stopping.ask("/api/conversations/mine/title", write);
     expect(answer.headers.get("retry-after")).toBe("1");
     expect(await told(answer)).toEqual({ status: 503, code: "stopping" });
-    expect((await served.holdfast.unopened("mine").head()).headSeq).toBe(before);
+    expect((await served.holdfast.handle("mine").head()).headSeq).toBe(before);
   });
 });

@@ -68,12 +68,12 @@ describe("hostile input", () => {
 
   test("a key is a word: what is none is refused before anything is written", async () => {
     const client = served.client(tokens.write);
-    const before = (await served.holdfast.unopened("mine").head()).headSeq;
+    const before = (await served.holdfast.handle("mine").head()).headSeq;
     for (const key of [" ", "é", "x".repeat(201)])
       await expect(client.setTitle({ conversation: "mine", title: "x" }, { key })).rejects.toMatchObject({
         code: "invalid_request",
       });
-    expect((await served.holdfast.unopened("mine").head()).headSeq).toBe(before);
+    expect((await served.holdfast.handle("mine").head()).headSeq).toBe(before);
     expect(KEY_HEADER).toBe("idempotency-key");
   });
 

@@ -33,7 +33,7 @@ test("a stored link opens one browser, once, at one of the servers on its store"
   expect((await open(served, "hfc_guess")).status).toBe(401);
   const kept: string[] = [];
   const server = served.holdfast.inSpace("holdfast.server");
-  for await (const { payload } of server.unopened("links").log()) kept.push(payload);
+  for await (const { payload } of server.handle("links").log()) kept.push(payload);
   expect(kept.join("\n")).toContain('"rights":"write"');
   for (const one of [code, late]) expect(kept.join("\n")).not.toContain(one);
 });

@@ -110,7 +110,7 @@ test("a request that never becomes whole is given up in time, and nobody else wa
   expect((await fetch(`${impatient.url}/api/health`, { headers })).status).toBe(200);
   expect(await halfHead).toMatch(/^HTTP\/1.1 408 /);
   expect(await halfBody).toMatch(/^(?:HTTP\/1.1 408 |$)/);
-  expect((await holdfast.unopened("a").head()).title).toBeNull();
+  expect((await holdfast.handle("a").head()).title).toBeNull();
   await impatient.close();
 });
 

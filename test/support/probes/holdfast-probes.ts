@@ -33,8 +33,8 @@ export const HOLDFAST_PROBES: { readonly [V in MethodOf<Holdfast>]: Attempts } =
   ],
   conversation: (holdfast, { conversation, fork }) =>
     [conversation, fork].map((id) => () => seen(holdfast.conversation(id))),
-  unopened: (holdfast, { conversation, entries, upstream, blob, head }) => {
-    const opened = holdfast.unopened(conversation);
+  handle: (holdfast, { conversation, entries, upstream, blob, head }) => {
+    const opened = holdfast.handle(conversation);
     const [entry = ""] = entries;
     return [
       () => opened.context(),
@@ -48,8 +48,8 @@ export const HOLDFAST_PROBES: { readonly [V in MethodOf<Holdfast>]: Attempts } =
       () => opened.hide(entry),
       () => opened.goTo(entry),
       () => opened.endUpstream(upstream, "stolen"),
-      () => seen(opened.fork({ at: entry, id: "unopened-fork" })),
-      () => all(holdfast.unopened(conversation).log({ after: head.headSeq - 1 })),
+      () => seen(opened.fork({ at: entry, id: "handle-fork" })),
+      () => all(holdfast.handle(conversation).log({ after: head.headSeq - 1 })),
     ];
   },
   find: (holdfast, { conversation }) =>

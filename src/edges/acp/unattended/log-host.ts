@@ -95,7 +95,7 @@ export class LogHost implements HostPort {
     reply(line, chosen(options, "cancelled"));
     // A question that nobody can answer any more is not left for people.
     await this.#holdfast
-      .unopened(parseConversationId(conversation))
+      .handle(parseConversationId(conversation))
       .appendOutside(
         { type: "permission_answer", request, outcome: "cancelled" },
         { key: `answer/${request}` },
@@ -105,7 +105,7 @@ export class LogHost implements HostPort {
 
   /** Whoever answers does so in the log; null when the wait ends before. */
   async #answer(id: string, request: string, signal: AbortSignal): Promise<Outcome | null> {
-    const conversation = this.#holdfast.unopened(parseConversationId(id));
+    const conversation = this.#holdfast.handle(parseConversationId(id));
     const { headSeq: after } = await conversation.head();
     const known = await conversation.findAppend(`answer/${request}`);
     if (known !== null) {

@@ -66,7 +66,7 @@ export class SimSession implements ChatSession {
   ) {
     // Time waits for the store, so that an agent is not taken for silent while the disk works.
     const holdfast = new Holdfast(this.#world.store(outer.store), outer.spaceId);
-    this.conversation = holdfast.unopened(id);
+    this.conversation = holdfast.handle(id);
     this.#upstream = pacedUpstream(this.#world, how.paceMs);
     this.#printer = how.printer ?? null;
     const { clock } = this.#world;

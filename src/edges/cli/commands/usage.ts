@@ -56,9 +56,9 @@ interface CountingAll {
 async function countAll(call: Call, { holdfast, by, rows, replays }: CountingAll): Promise<void> {
   for await (const { conversation, summary } of holdfast.listAll())
     try {
-      await countUsage(holdfast.unopened(conversation), by, rows);
+      await countUsage(holdfast.handle(conversation), by, rows);
       if (summary?.run?.trigger === REPLAY_TRIGGER)
-        await countUsage(holdfast.unopened(conversation), by, replays);
+        await countUsage(holdfast.handle(conversation), by, replays);
     } catch (error) {
       if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;
       await remark(call, safeLine(`Left out, for it cannot be read: ${conversation} (${error.message})`));

@@ -79,7 +79,7 @@ async function mayGo(holdfast: Holdfast, { conversation, damage }: Listed, befor
 
 async function erase(holdfast: Holdfast, { conversation }: Listed): Promise<boolean> {
   const act = { space: holdfast.spaceId, operation: "prune", conversation };
-  await audited(holdfast, act, () => holdfast.unopened(conversation).erase());
+  await audited(holdfast, act, () => holdfast.handle(conversation).erase());
   return true;
 }
 

@@ -84,7 +84,7 @@ export class AuditLog {
     after: number,
   ): AsyncGenerator<{ readonly seq: number; readonly line: AuditLine }> {
     try {
-      for await (const stored of this.#holdfast.unopened(log).log({ after })) {
+      for await (const stored of this.#holdfast.handle(log).log({ after })) {
         const { seq, time, ...entry } = decodeEntry(stored);
         if (entry.type === "custom") yield { seq, line: lineFrom({ time, ...fieldsOf(entry.data) }) };
       }
@@ -119,7 +119,7 @@ export class AuditLog {
       (data) => ({ type: "custom", customType: TYPE, data: data as object as Json }) as const,
     );
     try {
-      await this.#holdfast.unopened(id).append(bodies, { durability });
+      await this.#holdfast.handle(id).append(bodies, { durability });
     } catch (error) {
       if (!isLogError(error, "conversation_not_found")) throw error;
       const log = await this.#holdfast.create({ id, unlisted: true, key: id });

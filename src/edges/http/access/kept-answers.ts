@@ -52,7 +52,7 @@ export class KeptAnswers {
 
   async #do(name: string, digest: string, act: () => Promise<unknown>): Promise<KeptAnswer> {
     for (const month of this.#months()) {
-      const kept = await this.#find(this.#holdfast.unopened(logOf(month)), name);
+      const kept = await this.#find(this.#holdfast.handle(logOf(month)), name);
       if (kept !== null) return { answer: kept["answer"], repeated: { differs: kept["digest"] !== digest } };
     }
     const answer = await act();

@@ -35,7 +35,7 @@ export class StoredLinks {
 
   /** What a code grants, the first time that it is asked; null: it was used, is too old or never was one. */
   async redeem(code: string): Promise<Grant | null> {
-    const log = this.#holdfast.unopened(LOG);
+    const log = this.#holdfast.handle(LOG);
     try {
       const found = await log.findAppend(`link/${hashOf(code)}`);
       const entry = found === null ? null : await log.entry(found.lastId);

@@ -120,7 +120,7 @@ export class StoredTokens {
 
   async #read(): Promise<void> {
     try {
-      const log = this.#holdfast.unopened(LOG);
+      const log = this.#holdfast.handle(LOG);
       const { headSeq } = await log.head();
       if (headSeq > this.#seen)
         for await (const stored of log.log({ after: this.#seen })) this.#add(decodeEntry(stored));

@@ -12,7 +12,7 @@ export async function isLeft(
   holdfast: Holdfast,
   at: { readonly conversation: ConversationId; readonly turn: string },
 ): Promise<boolean> {
-  const conversation = holdfast.unopened(at.conversation);
+  const conversation = holdfast.handle(at.conversation);
   const open = await conversation.openTurn();
   if (open?.turn !== at.turn) return false;
   const { lease } = open;

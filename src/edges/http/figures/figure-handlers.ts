@@ -15,10 +15,10 @@ const TURNS_MAX = 500;
 
 export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
   listRecords: ({ holdfast, params, query }) =>
-    readRecords(holdfast.unopened(parseConversationId(params.conversation)), query),
+    readRecords(holdfast.handle(parseConversationId(params.conversation)), query),
 
   getRecord: ({ holdfast, params, query }) =>
-    readRecord(holdfast.unopened(parseConversationId(params.conversation)), query),
+    readRecord(holdfast.handle(parseConversationId(params.conversation)), query),
 
   async getContextSizes(asked) {
     const { at } = asked.query;

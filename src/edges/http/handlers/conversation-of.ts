@@ -17,7 +17,7 @@ export function conversationOf({
   holdfast,
   params,
 }: Pick<Asked<OfOne>, "holdfast" | "params">): Conversation {
-  return holdfast.unopened(parseConversationId(params.conversation));
+  return holdfast.handle(parseConversationId(params.conversation));
 }
 
 export function writtenOf(conversation: Conversation, { ownerLink: _, ...result }: AppendResult): Written {

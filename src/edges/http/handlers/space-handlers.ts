@@ -89,7 +89,7 @@ async function spaceUsage(holdfast: Holdfast, by: UsageBy): Promise<SpaceApi["ge
   const leftOut: string[] = [];
   for await (const { conversation } of holdfast.listAll())
     try {
-      await countUsage(holdfast.unopened(conversation), by, rows);
+      await countUsage(holdfast.handle(conversation), by, rows);
     } catch (error) {
       if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;
       leftOut.push(conversation);

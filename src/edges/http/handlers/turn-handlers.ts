@@ -44,7 +44,7 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
       checkContent(asked.body.content);
       // Under a known key the words have taken their place before.
       const { key } = options;
-      const conversation = asked.holdfast.unopened(parseConversationId(id));
+      const conversation = asked.holdfast.handle(parseConversationId(id));
       const isKnown = key !== undefined && (await conversation.findAppend(`send/${key}`)) !== null;
       if (!isKnown) await agent.goBackTo(id, asked.params.entry);
       return agent.send(id, asked.body.content, options);

@@ -59,7 +59,7 @@ export const REPLAY_HANDLERS: HandlersOf<ReplayApi> = {
     const page = await holdfast.listPage({ limit, filter, ...(cursor === undefined ? {} : { cursor }) });
     const replays: ReplayView[] = [];
     for (const { conversation } of page.conversations) {
-      const view = await viewOfLog(holdfast.unopened(conversation));
+      const view = await viewOfLog(holdfast.handle(conversation));
       if (view !== null && (of === undefined || concerns(view, of))) replays.push(view);
     }
     return { replays, next: page.cursor };

@@ -20,7 +20,7 @@ export async function readSkillUses(
   const uses: SkillUse[] = [];
   for (const { conversation, title } of page.conversations)
     try {
-      const skills = await skillsOf(holdfast.unopened(parseConversationId(conversation)));
+      const skills = await skillsOf(holdfast.handle(parseConversationId(conversation)));
       if (skills.length > 0) uses.push({ conversation, title, skills });
     } catch (error) {
       if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;

@@ -40,7 +40,7 @@ export class DailyFigures {
     const leftOut: string[] = [];
     for await (const listed of listedOf(holdfast, asked.conversation))
       try {
-        const conversation = holdfast.unopened(listed.conversation);
+        const conversation = holdfast.handle(listed.conversation);
         const { run } = listed.summary ?? (await readSummary(holdfast.space, listed.conversation));
         const { headSeq, createdAt } = listed;
         await this.#folds.read(holdfast.spaceId, { conversation, headSeq, createdAt }, (fold) =>

@@ -53,7 +53,7 @@ export class TurnFigures {
     const name = `${holdfast.spaceId}/${origin.source}@${origin.entry}`;
     const known = this.#shared.get(name);
     if (known !== undefined) return known;
-    const found = await sharedCost(holdfast.unopened(origin.source), origin.entry);
+    const found = await sharedCost(holdfast.handle(origin.source), origin.entry);
     const [oldest] = this.#shared.size < SHARED_MAX ? [] : this.#shared.keys();
     if (oldest !== undefined) this.#shared.delete(oldest);
     this.#shared.set(name, found);
