@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification, type Vite } from "vitest/node";
+import { isolatedFiles } from "./test/support/isolated-files.ts";
 import { PROGRAMS_FOLDER } from "./test/support/programs.ts";
 
 const slow = ["test/**/*.e2e.test.ts", "test/experiments/**/*.test.ts"];
-// They put other modules in the place of ours, so they get modules that nobody else has loaded.
-const alone = ["test/simulation/planted.test.ts", "test/transfer/inherited-facts.test.ts"];
+const isolated = isolatedFiles();
+const isSlow = (file: string): boolean => /\.e2e\.test\.ts$|^test\/experiments\//.test(file);
 
 /** Threads and processes that our sources start are those that were compiled for the run (test/support/compile-programs.ts). */
 const compiledPrograms: Vite.Plugin = {
@@ -24,15 +25,17 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules", 
 
 const globalSetup = "test/support/compile-programs.ts";
 
-const every = {
-  globalSetup,
-  // Starting a process, loading our modules and starting a browser takes longer than most files; each worker does it once.
-  isolate: false,
-  // Only a hang meets these: a busy machine takes its time, and so does `npm run test:soak`, with a thousand kills.
-  expect: { poll: { timeout: 150_000 } },
-  testTimeout: process.env["HOLDFAST_SOAK"] === undefined ? 540_000 : 7_200_000,
-  hookTimeout: 180_000,
-};
+const IS_SOAK = process.env["HOLDFAST_SOAK"] !== undefined;
+
+/** A test that takes longer hangs, also on a busy machine; `npm run test:soak` repeats tests a thousand times. */
+function limits(seconds: number): NonNullable<ViteUserConfig["test"]> {
+  const ms = IS_SOAK ? 7_200_000 : seconds * 1_000;
+  return { testTimeout: ms, hookTimeout: Math.max(ms, 120_000), expect: { poll: { timeout: (ms * 3) / 4 } } };
+}
+
+// Starting a process, loading our modules and starting a browser takes longer than most files; each worker does it once.
+const shared = { globalSetup, isolate: false };
+const alone = { globalSetup, isolate: true };
 
 /**
  * Those that take longest begin first, and the many that take little fill the end: no core waits for the last one. What shares
@@ -41,7 +44,7 @@ const every = {
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const order = (spec: TestSpecification): number =>
-      ["slow", "fast-alone", "fast"].indexOf(spec.project.name);
+      ["slow", "slow-isolated", "fast-isolated", "fast"].indexOf(spec.project.name);
     const byLength = super.sort.bind(this);
     return (await byLength(files)).toSorted((a, b) => order(a) - order(b));
   }
@@ -56,20 +59,40 @@ const config: ViteUserConfig = defineConfig({
       {
         plugins: [compiledPrograms],
         test: {
-          ...every,
+          ...shared,
+          ...limits(20),
           name: "fast",
           include: ["test/**/*.test.ts"],
-          exclude: [...slow, ...alone],
+          exclude: [...slow, ...isolated],
         },
       },
-      { plugins: [compiledPrograms], test: { ...every, name: "fast-alone", include: alone, isolate: true } },
       {
         plugins: [compiledPrograms],
         test: {
-          ...every,
+          ...alone,
+          ...limits(20),
+          name: "fast-isolated",
+          include: isolated.filter((file) => !isSlow(file)),
+        },
+      },
+      {
+        plugins: [compiledPrograms],
+        test: {
+          ...alone,
+          ...limits(120),
+          name: "slow-isolated",
+          include: isolated.filter(isSlow),
+        },
+      },
+      {
+        plugins: [compiledPrograms],
+        test: {
+          ...shared,
+          ...limits(120),
           name: "slow",
           globalSetup: [globalSetup, "test/support/build-ui.ts"],
           include: slow,
+          exclude: [...isolated],
         },
       },
     ],
