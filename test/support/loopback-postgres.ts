@@ -75,7 +75,7 @@ async function serverOn(databaseDir: string, more: readonly string[]): Promise<L
   const settings = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...more];
   // What is relaxed is written by whoever commits next, or by the walwriter: a power cut comes before it.
   settings.push("wal_writer_delay=10s");
-  const readOnly = Promise.withResolvers<void>();
+  let readOnly = Promise.withResolvers<void>();
   const server = new EmbeddedPostgres({
     ...LOGIN,
     port,
@@ -86,6 +86,7 @@ async function serverOn(databaseDir: string, more: readonly string[]): Promise<L
     onLog: (line) => line.includes(READY) && readOnly.resolve(),
   });
   const start = async (): Promise<void> => {
+    readOnly = Promise.withResolvers(); // a promoted standby had said so when it started for the first time
     const started = server.start();
     started.catch(() => undefined); // of a standby, when it ends
     await Promise.race([started, readOnly.promise]);
