@@ -3,7 +3,8 @@ import type { EntryBody } from "#log/entry";
 import type { ToolCall, ToolResultMessage } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
-import { type KnownOutcome, runEffects } from "#turn/effects/run-effects";
+import { runEffects } from "#turn/effects/run-effects";
+import { resultMessage } from "#turn/rules/turn-record";
 import { subjectOf } from "#agent/tools/folder-path";
 import {
   decide as decidePermission,
@@ -180,7 +181,7 @@ async function runOne(
   if (outcome === undefined || outcome.state === "unknown") return null;
   if (outcome.state === "not_started") return "not_started";
   tellTool(at, call, { state: outcome.state, output: outcome.output });
-  return resultOf(call, outcome);
+  return resultMessage(call, { ...outcome, isError: outcome.state === "failed" });
 }
 
 /** The whole state goes with the result that changed it. */
@@ -199,16 +200,6 @@ function skillBodies({ progress, options }: LoopTurn, result: ToolResultMessage)
   const after = options.skills === null ? before : skillsAfter(before, result);
   progress.skills = after;
   return after === before ? [] : [skillChange(after)];
-}
-
-function resultOf(call: ToolCall, outcome: KnownOutcome): ToolResultMessage {
-  return {
-    role: "toolResult",
-    toolCallId: call.id,
-    toolName: call.name,
-    isError: outcome.state === "failed",
-    content: outcome.content,
-  };
 }
 
 export function tellTool(

@@ -1,5 +1,6 @@
 import type { AssistantMessage, ContentBlock, ToolCall, ToolResultMessage } from "#log/message";
 import type { Finish, ModelAnswer } from "#agent/models/model-answer";
+import { resultMessage } from "#turn/rules/turn-record";
 import type { Refusal } from "#agent/tools/permissions";
 
 /** What decides how an answer is read. */
@@ -75,18 +76,12 @@ function unknownTool({ name }: ToolCall, { tools }: StepRules): string {
 
 /** What stands in place of a result where a call is not run. */
 export function refusal(
-  { id, name }: Pick<ToolCall, "id" | "name">,
+  call: Pick<ToolCall, "id" | "name">,
   text: string,
   refusedBy?: Refusal,
 ): ToolResultMessage {
-  return {
-    role: "toolResult",
-    toolCallId: id,
-    toolName: name,
-    isError: true,
-    content: [{ type: "text", text }],
-    details: { notRun: true, ...(refusedBy === undefined ? {} : { refusedBy }) },
-  };
+  const details = { notRun: true, ...(refusedBy === undefined ? {} : { refusedBy }) };
+  return resultMessage(call, { isError: true, content: [{ type: "text", text }], details });
 }
 
 /** What a step came to, once its calls have their results. */

@@ -7,6 +7,7 @@ import type { Json } from "#log/json/json-text";
 import { canonicalText, isSameJson } from "#log/json/same-json";
 import { detailsOf } from "#log/message-extras";
 import type { Owner } from "#conversation/owner";
+import { resultMessage } from "#turn/rules/turn-record";
 import { act, type ToolCallRequest } from "./act.ts";
 import { processEnded } from "./left-processes.ts";
 import type { Tool } from "./tool.ts";
@@ -183,7 +184,7 @@ async function runEffect(at: Running, call: ToolCallRequest): Promise<EffectOutc
     ...(onProgress === undefined ? {} : { onProgress: (text) => tell(() => onProgress(call, text)) }),
   });
   if (acted.result === null) return { state: "unknown" };
-  const message = resultMessage(call, acted.result);
+  const message = resultMessage({ id: call.id, name: call.tool.name }, acted.result);
   const ended = acted.ended.map((process) => processEnded(call.id, process));
   // Nothing is waited for in between: the order of these calls is that of the log.
   const beside = at.alongside?.(call, message) ?? [];
@@ -197,14 +198,6 @@ export function knownOutcome({ isError, content, details }: NormalOutput, ran: b
   const state = isError ? "failed" : "done";
   const more = details === undefined ? {} : { details };
   return { state, output: outputText(content), content, ...more, ran };
-}
-
-function resultMessage(
-  { id, tool }: ToolCallRequest,
-  { isError, content, details }: NormalOutput,
-): ToolResultMessage {
-  const more = details === undefined ? {} : { details };
-  return { role: "toolResult", toolCallId: id, toolName: tool.name, isError, content, ...more };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { EntryBody } from "#log/entry";
-import type { ContentBlock, Usage } from "#log/message";
+import type { ContentBlock, ToolCall, ToolResultMessage, Usage } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/same-json";
 import type { TurnEvent } from "./turn-event.ts";
@@ -202,16 +202,23 @@ function blockOf(piece: Piece): ContentBlock {
 
 function resultBody(event: ToolEvent): EntryBody {
   const said: ContentBlock[] = event.output === undefined ? [] : [{ type: "text", text: event.output }];
-  const { content = said, details } = event;
+  const { call: id, name, state, content = said, details } = event;
   return {
     type: "message",
-    message: {
-      role: "toolResult",
-      toolCallId: event.call,
-      toolName: event.name,
-      isError: event.state === "failed",
-      content,
-      ...(details === undefined ? {} : { details }),
-    },
+    message: resultMessage({ id, name }, { isError: state === "failed", content, details }),
   };
+}
+
+/** The result of a tool call, as the log and a model have it. */
+export function resultMessage(
+  { id, name }: Pick<ToolCall, "id" | "name">,
+  output: {
+    readonly isError: boolean;
+    readonly content: readonly ContentBlock[];
+    readonly details?: Json | undefined;
+  },
+): ToolResultMessage {
+  const { isError, content, details } = output;
+  const more = details === undefined ? {} : { details };
+  return { role: "toolResult", toolCallId: id, toolName: name, isError, content, ...more };
 }

@@ -1,5 +1,6 @@
 /** What is done to a conversation between its turns: a call once more, another branch, a summary, a fresh start. */
 import { expect, test } from "vitest";
+import type { Tool } from "#turn/effects/tool";
 import { agentRig, counter, said } from "../rig.ts";
 
 const call = (id: string, name: string, input: unknown = {}) => ({ id, name, input });
@@ -24,6 +25,17 @@ test("a call of the past is made once more as a new, recorded call; the old one 
   await expect(at.agent.rerun("c", { entry: answer?.id ?? "", call: "9" })).rejects.toThrow(
     "nothing was run",
   );
+});
+
+test("a call that is made once more gives its result whole, with what is kept beside it", async () => {
+  const look: Tool = { name: "look", run: async () => ({ content: "seen", details: { rows: 3 } }) };
+  const at = await agentRig([{ calls: [call("1", "look")] }, { text: "ok" }], { tools: [look] });
+  await at.agent.send("c", "go");
+  const answer = (await at.conversation.branch()).find(
+    (entry) => entry.type === "message" && entry.message.role === "assistant",
+  );
+  const result = await at.agent.rerun("c", { entry: answer?.id ?? "", call: "1" });
+  expect(result).toMatchObject({ isError: false, details: { rows: 3 } });
 });
 
 test("what a rule forbids is not run again either", async () => {
