@@ -1,4 +1,5 @@
 import type { Clock } from "#conversation/clock";
+import { SilenceWatch } from "#turn/silence-watch";
 
 /** After so long an agent that has not stopped is told again: while its turn had not begun it may have dropped it. */
 const AGAIN_MS = [1_000, 2_000];
@@ -23,7 +24,7 @@ export class Watch implements Disposable {
   readonly #input: WatchInput;
   readonly #actions: { cancel(): Promise<void>; readonly tell: (silentMs: number) => void };
   readonly #over = new AbortController();
-  #heardMs: number;
+  readonly #silence: SilenceWatch;
   #inTool: boolean = false;
   #wake: ((verdict: "given_up") => void) | null = null;
   #givenUp: boolean = false;
@@ -37,12 +38,15 @@ export class Watch implements Disposable {
   ) {
     this.#input = input;
     this.#actions = actions;
-    this.#heardMs = input.clock.steadyMs();
-    const { cancelled } = input;
+    const { clock, silenceMs, toolSilenceMs, cancelled } = input;
+    this.#silence = new SilenceWatch({
+      clock,
+      limitMs: () => (this.#inTool ? toolSilenceMs : silenceMs),
+      onSilence: (silentMs) => this.#onSilence(silentMs),
+    });
     if (cancelled.aborted) void this.#stop();
     else
       cancelled.addEventListener("abort", () => void this.#stop(), { once: true, signal: this.#over.signal });
-    void this.#listen();
   }
 
   /** The agent was asked to stop because it had gone silent. */
@@ -52,10 +56,11 @@ export class Watch implements Disposable {
 
   /** Something came from the agent, perhaps a sign of its work; a tool that runs may be silent for longer. */
   heard(inTool: boolean, works: boolean): void {
-    this.#heardMs = this.#input.clock.steadyMs();
     this.#inTool = inTool;
+    this.#silence.heard();
     if (!works || this.#toldToStop === null || this.#toldToStop.again >= AGAIN_MAX) return;
-    if (this.#heardMs - this.#toldToStop.atMs >= ECHO_MS) this.#tellToStop(this.#toldToStop.again + 1);
+    if (this.#input.clock.steadyMs() - this.#toldToStop.atMs >= ECHO_MS)
+      this.#tellToStop(this.#toldToStop.again + 1);
   }
 
   #tellToStop(again: number): void {
@@ -72,26 +77,19 @@ export class Watch implements Disposable {
     return promise;
   }
 
-  async #listen(): Promise<void> {
-    const { clock, silenceMs, toolSilenceMs, cancelled, onSilence } = this.#input;
-    for (let reportedMs = 0; ;) {
-      const sinceMs = clock.steadyMs() - this.#heardMs;
-      const patienceMs = this.#inTool ? toolSilenceMs : silenceMs;
-      const leftMs = patienceMs - (sinceMs - reportedMs);
-      if (sinceMs < reportedMs) reportedMs = 0;
-      else if (leftMs <= 0 && onSilence === "stop") break;
-      else if (leftMs <= 0) {
-        reportedMs = sinceMs;
-        this.#actions.tell(sinceMs);
-      } else await clock.sleep(leftMs, this.#over.signal);
-      if (this.#over.signal.aborted || cancelled.aborted) return;
+  #onSilence(silentMs: number): "over" | "again" {
+    if (this.#input.onSilence === "tell") {
+      this.#actions.tell(silentMs);
+      return "again";
     }
     this.#silent = true;
-    await this.#stop();
+    void this.#stop();
+    return "over";
   }
 
   async #stop(): Promise<void> {
     const { clock, cancelMs } = this.#input;
+    this.#silence[Symbol.dispose]();
     let leftMs = cancelMs;
     for (const pauseMs of [...AGAIN_MS, cancelMs]) {
       this.#tellToStop(this.#toldToStop?.again ?? 0);
@@ -112,5 +110,6 @@ export class Watch implements Disposable {
 
   [Symbol.dispose](): void {
     this.#over.abort();
+    this.#silence[Symbol.dispose]();
   }
 }

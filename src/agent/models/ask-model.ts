@@ -1,6 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Ending } from "#turn/rules/ending";
+import { SilenceWatch } from "#turn/silence-watch";
 import { AnswerReader } from "./answer-reader.ts";
 import type { AgentModel } from "./model.ts";
 import type { Asked, Finish, ModelAnswer, ModelEvent, ModelRequest } from "./model-answer.ts";
@@ -29,8 +30,13 @@ export async function askModel(
 ): Promise<Asked> {
   const reader = new AnswerReader(asked.price);
   const clock = options.clock ?? systemClock;
-  using silence = new SilenceLimit(clock, options.silenceMs);
-  const stop = AbortSignal.any([options.signal, silence.signal]);
+  const silent = new AbortController();
+  using silence = new SilenceWatch({
+    clock,
+    limitMs: () => options.silenceMs,
+    onSilence: () => (silent.abort(), "over"),
+  });
+  const stop = AbortSignal.any([options.signal, silent.signal]);
   const answerChars = options.answerChars ?? ANSWER_CHARS_MAX;
   let failure: Ending | null = null;
   try {
@@ -50,7 +56,7 @@ export async function askModel(
   }
   if (options.signal.aborted)
     failure = { class: "cancelled", message: "The call was cancelled", resetAtMs: null };
-  else if (silence.signal.aborted)
+  else if (silent.signal.aborted)
     failure = brokenStream(`Nothing came from the model for ${Math.round(options.silenceMs / 1_000)} s`);
   return outcomeOf(reader, failure, {
     anthropic: asked.model.provider.includes("anthropic"),
@@ -158,44 +164,4 @@ function finishOf(finish: FinishReason, hasCalls: boolean): Finish {
   // An end that nobody knows is good enough for words, and not for acts.
   if (finish?.unified === "other" && hasCalls) return "length";
   return hasCalls ? "calls" : "stop";
-}
-
-const SLEEP_MS_MAX = 2_147_483_647; // a timer takes no more, and would be over at once
-
-/** Gives a call up when nothing has come for too long. */
-class SilenceLimit implements Disposable {
-  readonly #clock: Clock;
-  readonly #ms: number;
-  readonly #silent = new AbortController();
-  readonly #over = new AbortController();
-  #heardMs: number;
-
-  constructor(clock: Clock, ms: number) {
-    this.#clock = clock;
-    this.#ms = ms;
-    this.#heardMs = clock.steadyMs();
-    void this.#watch();
-  }
-
-  get signal(): AbortSignal {
-    return this.#silent.signal;
-  }
-
-  heard(): void {
-    this.#heardMs = this.#clock.steadyMs();
-  }
-
-  async #watch(): Promise<void> {
-    for (;;) {
-      const leftMs = this.#heardMs + this.#ms - this.#clock.steadyMs();
-      if (leftMs <= 0) break;
-      await this.#clock.sleep(Math.min(leftMs, SLEEP_MS_MAX), this.#over.signal);
-      if (this.#over.signal.aborted) return;
-    }
-    this.#silent.abort();
-  }
-
-  [Symbol.dispose](): void {
-    this.#over.abort();
-  }
 }
