@@ -10,7 +10,7 @@ import { FORMAT_VERSION } from "#log/entry";
 import { openHoldfast } from "#open";
 import { goldenChat } from "../test/compat/golden-chat.ts";
 import { readingOf } from "../test/compat/reading.ts";
-import { runCli } from "../test/edges/cli-run.ts";
+import { runCli } from "../test/edges/cli/cli-run.ts";
 
 const golden = join(import.meta.dirname, "..", "test", "compat", "golden", `v${FORMAT_VERSION}`);
 if (existsSync(golden)) throw new Error(`${golden} is there already`);

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openHoldfast } from "#index";
-import { jsonLines, type Ran, runCli } from "../edges/cli-run.ts";
+import { jsonLines, type Ran, runCli } from "../edges/cli/cli-run.ts";
 import { type AcpHost, startHost } from "./acp-host.ts";
 import { type AgentHome, agentHome, WIRES } from "./agent-home.ts";
 import { PLAIN_HOST, type Talk, talk } from "./agent-rig.ts";

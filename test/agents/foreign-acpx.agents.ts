@@ -9,7 +9,7 @@ import { agentsFolder, commandOf } from "./install.ts";
 import { at, textAt } from "./json.ts";
 import { until } from "./until.ts";
 
-const SCRIPTED = join(import.meta.dirname, "..", "edges", "acp", "scripted-agent.ts");
+const SCRIPTED = join(import.meta.dirname, "../support/scripted-agent/scripted-agent.ts");
 
 /** What differs between the agents. */
 interface Rig extends AsyncDisposable {

@@ -12,7 +12,7 @@ import { detailsOf, isInternal } from "#log/message-extras";
 import { metadataOf } from "#log/projections/metadata";
 import { recordedEvents } from "#turn/rules/attempt-record";
 import { openHoldfast } from "#open";
-import { runCli } from "../edges/cli-run.ts";
+import { runCli } from "../edges/cli/cli-run.ts";
 import { user } from "../support/a-log.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { readingOf } from "./reading.ts";

@@ -32,7 +32,7 @@ const SOURCES: readonly string[] = [
   ...readdirSync(join(ROOT, "examples")).flatMap((name) =>
     name.endsWith(".ts") ? [`examples/${name}`] : [],
   ),
-  "test/edges/acp/scripted-agent.ts",
+  "test/support/scripted-agent/scripted-agent.ts",
   "test/agent/runs/run-host.ts",
   "test/agent/steps/steps-worker.ts",
   "test/support/agent-process.ts",

@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
-import { MAIN } from "../edges/cli-run.ts";
+import { MAIN } from "../edges/cli/cli-run.ts";
 import { expectAccessible, openUi, picture, visit } from "../support/browser.ts";
 import { tempDir } from "../support/temp-dir.ts";
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { openHoldfast } from "#open";
 import { openBridge } from "../edges/acp/bridge.ts";
-import { type Fields, fieldsOf, textOf } from "../edges/acp/scripted/wire.ts";
+import { type Fields, fieldsOf, textOf } from "../support/scripted-agent/wire.ts";
 import { openUi, picture } from "../support/browser.ts";
 
 const says =

@@ -4,7 +4,7 @@
  */
 import stable from "@agentclientprotocol/sdk/schema/v1/schema.json" with { type: "json" };
 import unstable from "@agentclientprotocol/sdk/schema/v1/schema.unstable.json" with { type: "json" };
-import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
+import { type Fields, fieldsOf, textOf } from "../../support/scripted-agent/wire.ts";
 
 interface Checked {
   readonly errors: readonly string[];

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { HostOutput } from "#edges/acp/host-output";
 import { openKillable } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
-import { fieldsOf, textOf } from "./scripted/wire.ts";
+import { fieldsOf, textOf } from "../../support/scripted-agent/wire.ts";
 
 const LINES = 3_000; // of 8 KB: far more than all buffers on the way hold together
 const BYTES_HELD_MAX = 8 * 1_048_576;

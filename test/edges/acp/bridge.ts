@@ -2,16 +2,16 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
-import { runHere } from "../cli-here.ts";
-import { jsonLines, MAIN } from "../cli-run.ts";
-import { AgentFolder } from "./agent-folder.ts";
+import { runHere } from "../cli/cli-here.ts";
+import { jsonLines, MAIN } from "../cli/cli-run.ts";
+import { AgentFolder } from "../../support/scripted-agent/agent-folder.ts";
 import { AcpHost, type Command } from "./host.ts";
-import type { Like } from "./scripted/flavours.ts";
-import { nativeOf } from "./scripted/native.ts";
-import { type Fields, fieldsOf, textOf } from "./scripted/wire.ts";
+import type { Like } from "../../support/scripted-agent/flavours.ts";
+import { nativeOf } from "../../support/scripted-agent/native.ts";
+import { type Fields, fieldsOf, textOf } from "../../support/scripted-agent/wire.ts";
 import { programFile } from "../../support/programs.ts";
 
-const AGENT = programFile(join(import.meta.dirname, "scripted-agent.ts"));
+const AGENT = programFile(join(import.meta.dirname, "../../support/scripted-agent/scripted-agent.ts"));
 
 export interface BridgeOptions {
   readonly like?: Like;

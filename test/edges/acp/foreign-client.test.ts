@@ -17,11 +17,11 @@ import {
 } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import { tempDir } from "../../support/temp-dir.ts";
-import { MAIN } from "../cli-run.ts";
-import { LIKES, type Like } from "./scripted/flavours.ts";
+import { MAIN } from "../cli/cli-run.ts";
+import { LIKES, type Like } from "../../support/scripted-agent/flavours.ts";
 import { programFile } from "../../support/programs.ts";
 
-const AGENT = programFile(join(import.meta.dirname, "scripted-agent.ts"));
+const AGENT = programFile(join(import.meta.dirname, "../../support/scripted-agent/scripted-agent.ts"));
 const END_MS = 40_000; // only what does not leave by itself meets it
 const { agent: ask, client: hear } = methods;
 

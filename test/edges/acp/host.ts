@@ -1,9 +1,9 @@
 /** An editor's side of the wire: raw bytes both ways, every line kept as it came, every wait bounded. */
 import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { type Life, LifeHere } from "./life-here.ts";
-import { updateIn, wordsOf } from "./told-updates.ts";
-import { fieldsOf, type Fields, type RpcError, textOf } from "./scripted/wire.ts";
+import { type Life, LifeHere } from "./bridge-process.ts";
+import { updateIn, wordsOf } from "./shown-updates.ts";
+import { fieldsOf, type Fields, type RpcError, textOf } from "../../support/scripted-agent/wire.ts";
 
 const WAIT_MS = 150_000; // far beyond what anything takes, so that only a hang meets it
 const END_MS = 40_000; // only what does not leave by itself meets it

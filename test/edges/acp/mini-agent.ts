@@ -5,10 +5,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempDir } from "../../support/temp-dir.ts";
-import { runHere } from "../cli-here.ts";
-import { jsonLines, MAIN } from "../cli-run.ts";
+import { runHere } from "../cli/cli-here.ts";
+import { jsonLines, MAIN } from "../cli/cli-run.ts";
 import { AcpHost, type Command } from "./host.ts";
-import type { Fields } from "./scripted/wire.ts";
+import type { Fields } from "../../support/scripted-agent/wire.ts";
 
 /** For a body: a turn that waits is ended by a cancel; one that comes while there is no turn is dropped, as real agents drop it. */
 export const ENDS_BY_CANCEL: string = `

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { wrongWith } from "./acp-schema.ts";
 import { type Bridge, openBridge, openKillable } from "./bridge.ts";
 import type { AcpHost } from "./host.ts";
-import { LIKES } from "./scripted/flavours.ts";
-import { fieldsOf, textOf } from "./scripted/wire.ts";
+import { LIKES } from "../../support/scripted-agent/flavours.ts";
+import { fieldsOf, textOf } from "../../support/scripted-agent/wire.ts";
 
 const IMAGE = { type: "image", data: "aGk=", mimeType: "image/png" };
 const LINK = { type: "resource_link", uri: "file:///x", name: "x", size: 3 };

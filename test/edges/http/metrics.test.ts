@@ -7,7 +7,7 @@ import { inMemoryStore } from "#stores/in-memory/index";
 import { Metrics } from "#telemetry/index";
 import { counter } from "../../agent/rig.ts";
 import { ScriptedModel } from "../../agent/scripted-model.ts";
-import { by, told } from "./asking.ts";
+import { by, told } from "./raw-requests.ts";
 import { serve } from "./served.ts";
 
 const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { MAIN } from "../cli-run.ts";
+import { MAIN } from "../cli/cli-run.ts";
 
 const WRONG_CLOCK = new URL("../../support/wrong-clock.ts", import.meta.url).href;
 

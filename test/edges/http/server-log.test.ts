@@ -10,7 +10,7 @@ import { decorateStore } from "#store/decorate";
 import { storePort } from "#store/port";
 import { user } from "#log/say";
 import { tempDir } from "../../support/temp-dir.ts";
-import { by, posted } from "./asking.ts";
+import { by, posted } from "./raw-requests.ts";
 import { serve } from "./served.ts";
 
 interface Line {

@@ -11,7 +11,7 @@ import { storePort } from "#store/port";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { HANG_MS } from "../../support/hang.ts";
 import { startPostgres } from "../../support/loopback-postgres.ts";
-import { by, posted } from "./asking.ts";
+import { by, posted } from "./raw-requests.ts";
 import { serve } from "./served.ts";
 
 const title = (text: string): object => ({ title: text });

@@ -8,7 +8,7 @@ import { openHoldfast } from "#open";
 import { sqliteStore } from "#stores/sqlite/index";
 import { user } from "#log/say";
 import { tempDir } from "../../support/temp-dir.ts";
-import { posted, told } from "./asking.ts";
+import { posted, told } from "./raw-requests.ts";
 import { serve } from "./served.ts";
 
 test("a file that another program writes to for too long is busy: a write is told so, reading goes on, and so do writes after it", async () => {

@@ -4,8 +4,8 @@ import { expect } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Message } from "#log/message";
 import { openHoldfast } from "#open";
-import { holdfastHere } from "../../edges/cli-here.ts";
-import { jsonLines } from "../../edges/cli-run.ts";
+import { holdfastHere } from "../../edges/cli/cli-here.ts";
+import { jsonLines } from "../../edges/cli/cli-run.ts";
 
 type Fields = { readonly [name: string]: unknown };
 

@@ -15,7 +15,7 @@ import type { AgentOptions } from "#agent/agent-options";
 import type { Holdfast } from "#conversation/holdfast";
 import { serveAcp } from "#edges/acp/index";
 import { wrongWith } from "../acp-schema.ts";
-import { type Fields, fieldsOf, textOf } from "../scripted/wire.ts";
+import { type Fields, fieldsOf, textOf } from "../../../support/scripted-agent/wire.ts";
 
 const { agent: ask, client: hear } = methods;
 

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempDir } from "../../../support/temp-dir.ts";
-import { runCli } from "../../cli-run.ts";
-import { MODEL, modelCli } from "../../model-cli.ts";
+import { runCli } from "../../cli/cli-run.ts";
+import { MODEL, modelCli } from "../../cli/model-cli.ts";
 
 test.each([
   ["a provider that nobody knows", ["--model", "nobody/x"]],

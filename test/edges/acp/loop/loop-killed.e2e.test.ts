@@ -7,10 +7,10 @@ import { Readable, Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { startModelServer, type ModelServer } from "../../../support/model-server.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
-import { MAIN } from "../../cli-run.ts";
+import { MAIN } from "../../cli/cli-run.ts";
 import { eventually } from "../eventually.ts";
 import { runs } from "../mini-agent.ts";
-import { fieldsOf, textOf } from "../scripted/wire.ts";
+import { fieldsOf, textOf } from "../../../support/scripted-agent/wire.ts";
 import { LoopEditor } from "./loop-editor.ts";
 
 const END_MS = 40_000; // only what does not leave by itself meets it

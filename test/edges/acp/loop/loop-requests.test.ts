@@ -6,7 +6,7 @@ import { openModel } from "#agent/models/open-model";
 import { Holdfast } from "#conversation/holdfast";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";
-import { fieldsOf } from "../scripted/wire.ts";
+import { fieldsOf } from "../../../support/scripted-agent/wire.ts";
 import { openLoop } from "./loop-editor.ts";
 
 const { agent: ask } = methods;

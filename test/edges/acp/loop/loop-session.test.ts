@@ -9,7 +9,7 @@ import { inMemoryStore } from "#stores/in-memory/index";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";
 import { textOf as blockText } from "../../../support/block-text.ts";
-import { fieldsOf, textOf } from "../scripted/wire.ts";
+import { fieldsOf, textOf } from "../../../support/scripted-agent/wire.ts";
 import { choose, openLoop } from "./loop-editor.ts";
 
 const { agent: ask } = methods;

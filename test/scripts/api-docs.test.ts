@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { apiPage, declarationsIn, publicNames, spelledOut } from "../../scripts/api-docs.ts";
+import { httpApiPage } from "../../scripts/http-api-docs.ts";
+import { OPERATIONS } from "#edges/http/routes/api";
+import { ROOT } from "../edges/cli/cli-run.ts";
+
+test("the API reference is what the types say; `npm run docs:api` makes it anew", () => {
+  expect(readFileSync(join(ROOT, "docs/api.md"), "utf8")).toBe(apiPage());
+});
+
+test("the reference of the HTTP API is what the table of routes says; `npm run docs:api` makes it anew", () => {
+  expect(readFileSync(join(ROOT, "docs/http-api.md"), "utf8")).toBe(httpApiPage());
+  for (const [name, { method, path }] of OPERATIONS)
+    expect(httpApiPage()).toContain(`### ${name}\n\n\`${method} ${path}\``);
+});
+
+test("a declaration is read with what is said about it, whole", () => {
+  const text = `import type { A } from "./a.ts";
+/** What it is. */
+export interface B {
+    /** A member. */
+    readonly a: A;
+}
+export declare function c(): void;
+`;
+  expect(declarationsIn(text)).toEqual([
+    {
+      name: "B",
+      about: "What it is.",
+      code: "export interface B {\n    /** A member. */\n    readonly a: A;\n}",
+    },
+    { name: "c", about: "", code: "export declare function c(): void;" },
+  ]);
+});
+
+test("a type that is taken from a constant is shown as the list it stands for", () => {
+  const beside = declarationsIn(`export declare const SIDES: readonly ["left", "right"];
+export declare const GROUPS: {
+    readonly late: "time";
+    readonly early: "time";
+    readonly "far-off": "place";
+};
+`);
+  const shown = (type: string): string => spelledOut(`export type T = ${type};`, beside);
+  expect(shown("(typeof SIDES)[number]")).toBe('export type T =\n  | "left"\n  | "right";');
+  expect(shown("keyof typeof GROUPS")).toBe('export type T =\n  | "late"\n  | "early"\n  | "far-off";');
+  expect(shown("(typeof GROUPS)[K]")).toBe('export type T =\n  | "time"\n  | "place";');
+  expect(shown("typeof SIDES")).toBe("export type T = typeof SIDES;");
+});
+
+/** Aliases that only shorten what others say, and the inner side of a class. */
+const INNER = new Set(
+  "Bodies Choice FactBodies ForkFidelity Given Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions PoolItem".split(
+    " ",
+  ),
+);
+
+test("every type that a signature of the root names can be imported from there, the port's own from holdfast/store", () => {
+  const names = publicNames().get("holdfast") ?? [];
+  const port = publicNames().get("holdfast/store") ?? [];
+  const known = new Set([...names, ...port].map(({ name }) => name));
+  const missing = new Set<string>();
+  for (const { code } of names) {
+    const plain = code.replaceAll(/\/\*\*[\s\S]*?\*\//g, "").replaceAll(/"[^"]*"/g, "");
+    for (const [, word = ""] of plain.matchAll(/(?<![\w.])([A-Z][A-Za-z]+)\b(?!\??:)/g))
+      if (!known.has(word) && !INNER.has(word) && !isBuiltIn(word)) missing.add(word);
+  }
+  expect([...missing]).toEqual([]);
+});
+
+const LANGUAGE = new Set(
+  "AsyncDisposable AsyncGenerator AsyncIterable ErrorOptions Extract Omit Parameters Partial Pick Readonly ReadonlyMap ReadonlySet Record Required".split(
+    " ",
+  ),
+);
+
+function isBuiltIn(word: string): boolean {
+  return LANGUAGE.has(word) || word in globalThis;
+}
