@@ -65,10 +65,9 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
   "what one server process hands to the next": ["src/edges/http/access/launch-codes.ts"],
   "what a command leaves in the store for a server": ["src/edges/http/access/stored-links.ts"],
   "the date in a simulated world": [
-    "src/edges/cli/chat/sim-session.ts",
     "src/edges/cli/demos/demo-host.ts",
     "src/edges/cli/demos/demo.ts",
-    "src/edges/cli/demos/pipe.ts",
+    "src/edges/cli/demos/host-process.ts",
     "src/testing/agent/sim-record.ts",
     "src/testing/agent/simulated-turn.ts",
     "src/testing/agent/simulated-upstream.ts",

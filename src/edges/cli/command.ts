@@ -80,7 +80,7 @@ export interface Call {
   }): Promise<Holdfast>;
   /** Done when the command is over, before the store is closed. */
   onEnd(close: () => Promise<void>): void;
-  /** Runs another command line, as the tour does. */
+  /** Runs another command line, as `resume` does. */
   run(argv: readonly string[], io: Io): Promise<number>;
 }
 

@@ -47,7 +47,6 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   chat: async () => (await import("./chat/chat.ts")).chat,
   resume: async () => (await import("./resume/resume-command.ts")).resumeCommand,
   continue: async () => (await import("./chat/continue.ts")).continueCommand,
-  tour: async () => (await import("./demos/tour.ts")).tour,
   help: async () => helpCommand(await Promise.all(WORKING.map((load) => load()))),
 };
 

@@ -77,7 +77,6 @@ test("help explains every command with examples, and unknown words get a suggest
     "skills",
     "title",
     "token",
-    "tour",
     "tree",
     "ui",
     "unarchive",
@@ -94,14 +93,6 @@ test("help explains every command with examples, and unknown words get a suggest
   expect([word?.status, flag?.status, none?.status, extra?.status]).toEqual([2, 2, 2, 2]);
   expect(word?.err).toContain("context");
   expect(flag?.err).toContain("--follow");
-});
-
-test("the tour walks through a store of its own, survives its crash and fits 80 columns", async () => {
-  const { status, out, err } = await runCli("memory:", ["tour"]);
-  expect({ status, err }).toEqual({ status: 0, err: "" });
-  expect(out).toContain("lost: 0");
-  const long = out.split("\n").filter((line) => line.length > 80 && !line.includes("sqlite:"));
-  expect(long).toEqual([]);
 });
 
 const SOURCE = join(ROOT, "src/edges/cli/main.ts");

@@ -1,38 +1,18 @@
 import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
-import { SIMULATED } from "#edges/cli/known-agents";
 import { openChosenModel, type OpenedModel } from "./agent-flags.ts";
-import { AGENT } from "./sim-session.ts";
 
-/**
- * The model that answers in a conversation; null: the simulated agent, which answers where it is named and in what it ran, and
- * never in place of another.
- */
+/** The model that answers in a conversation. `command`: the command line, to which the error adds a model. */
 export async function chatModel(
   call: Call,
   conversation: Conversation | null,
   command: string,
-): Promise<OpenedModel | null> {
-  const named = call.flags.text("agent");
-  if (named !== undefined) {
-    if (named !== SIMULATED || call.flags.text("model") !== undefined)
-      throw new LogError(
-        "invalid_request",
-        `--agent takes ${SIMULATED}, alone, not "${named}". For a model use --model, for another agent \`holdfast acp\``,
-      );
-    return null;
-  }
+): Promise<OpenedModel> {
   const opened = await openChosenModel(call, conversation);
   if (opened !== null) return opened;
-  const agent = await agentOf(conversation);
-  if (agent !== AGENT && agent !== SIMULATED) throw missingModel(command, conversation, agent);
-  return null;
-}
-
-/** The agent that ran it last. */
-async function agentOf(conversation: Conversation | null): Promise<string | null> {
-  return (await conversation?.chain())?.at(-1)?.agent ?? null;
+  const agent = (await conversation?.chain())?.at(-1)?.agent ?? null;
+  throw missingModel(command, conversation, agent);
 }
 
 /** `command`: what was asked for, to which a model is added. */

@@ -18,18 +18,13 @@ import type { ChatInput } from "./input/chat-input.ts";
 import { lastTurnText, leftText } from "./turn/left-turn.ts";
 import { lastExchange } from "./turn/last-exchange.ts";
 import { Chat } from "./run-chat.ts";
-import { SimSession } from "./sim-session.ts";
-import { whenFree } from "./turn/when-free.ts";
 import { chatModel } from "./chat-model.ts";
-
-const PACE_MS = 25;
 
 export const chat: Command = {
   name: "chat",
   summary: "Talk to a model, in a conversation that survives quitting and faults",
   usage: [
     "[ID] [--model PROVIDER/NAME] [--base-url URL] [--yes] [--max-steps N] [--max-cost USD]",
-    "[ID] [--agent simulated] [--pace MS]",
     '[ID] -p "PROMPT" [--model PROVIDER/NAME] [--yes] [--max-steps N] [--max-cost USD] [--json]',
   ],
   about: `Goes on with conversation ID, or begins one: under that id if none has it, else under a fresh
@@ -46,10 +41,6 @@ ${AGENT_FLAGS_ABOUT}
                          Exits with 0 when the turn completed, 7 when it completed but a tool call was
                          denied, 5 at a limit or overload, 2 when something is missing or wrong in the
                          call, else with 1
-  --agent simulated      talk to a simulated agent that needs no key and no network: /fault lets faults
-                         strike it. A conversation that it ran needs the flag no more
-  --pace MS              of the simulated agent, between two pieces of an answer: 25 on a
-                         terminal, else 0
 
 Keys are read where the providers' packages look for them: ANTHROPIC_API_KEY, OPENAI_API_KEY,
 GOOGLE_GENERATIVE_AI_API_KEY; ANTHROPIC_BASE_URL and OPENAI_BASE_URL with their /v1.
@@ -57,16 +48,14 @@ OPENAI_COMPATIBLE_API_KEY and OPENAI_COMPATIBLE_BASE_URL for openai-compatible.
 Works with piped input too: each line waits for the one before it, but /cancel does not. There
 only y, n or a answers a question; before any other line the call is refused.`,
   examples: [
-    "holdfast chat --agent simulated",
+    "holdfast chat --model sim",
     "holdfast chat party --model anthropic/claude-sonnet-5-5",
     'holdfast chat report -p "Summarise the README" --model openai/gpt-5 --json',
     "printf 'remember a=1\\nrecall a\\n' | holdfast chat demo --model sim",
   ],
   options: {
     ...AGENT_FLAGS,
-    agent: { type: "string" },
     prompt: { type: "string", short: "p" },
-    pace: { type: "string" },
   },
   writes: true,
   arity: [0, 1],
@@ -98,14 +87,6 @@ async function askOnce(call: Call, at: Headless, prompt: string): Promise<Ended>
   const { holdfast, conversation, opened, isNew } = await enter(call, prompt);
   at.begin(conversation);
   if (isNew && call.args.length === 0) at.remark(`A new conversation: ${conversation.id}`);
-  if (opened === null) {
-    at.remark("The simulated agent answers.");
-    const session = new SimSession(holdfast, conversation.id, { paceMs: 0 });
-    at.signal.addEventListener("abort", () => session.cancel());
-    return whenFree(conversation, { signal: at.signal, onWait: at.remark }, () =>
-      session.ask(prompt, at.host),
-    );
-  }
   const { agent } = await openAgent(holdfast, conversation, opened);
   const run = async (options: AgentTurnOptions): Promise<Ended> => {
     const left = await leftText(conversation);
@@ -119,14 +100,11 @@ async function talkHere(call: Call): Promise<number> {
   const { io } = call;
   const printer = new Printer(io.out);
   const entered = await enter(call);
-  const { conversation, opened } = entered;
+  const { conversation } = entered;
   const here = new Chat(io, printer);
   try {
     if (!entered.isNew) here.input.remember(await earlierLines(conversation));
-    const session =
-      opened === null
-        ? await simulated(call, entered, printer)
-        : await withModel(call, { ...entered, opened }, { printer, input: here.input });
+    const session = await withModel(call, entered, { printer, input: here.input });
     const status = await here.run({ session, printer, out: io.out });
     printer.say(`\nEverything is kept. → holdfast chat ${safeLine(session.conversation.id)}`);
     return status;
@@ -148,7 +126,7 @@ interface Entered {
   readonly holdfast: Holdfast;
   readonly conversation: Conversation;
   readonly isNew: boolean;
-  readonly opened: OpenedModel | null;
+  readonly opened: OpenedModel;
 }
 
 /** The conversation to go on with, or a new one; a model that cannot be asked is told before anything is made. */
@@ -161,10 +139,9 @@ async function enter(call: Call, prompt?: string): Promise<Entered> {
   if (prompt !== undefined) words.push('-p "PROMPT"');
   const opened = await chatModel(call, found, words.join(" "));
   const named = id === undefined ? {} : { id };
-  const where = opened === null ? {} : { cwd: process.cwd() };
-  const title = opened === null || prompt === undefined ? null : promptTitle(prompt);
+  const title = prompt === undefined ? null : promptTitle(prompt);
   const titled = title === null ? {} : { title };
-  const made = found === null ? await make(holdfast, { ...named, ...where, ...titled }) : null;
+  const made = found === null ? await make(holdfast, { ...named, cwd: process.cwd(), ...titled }) : null;
   const conversation = found ?? made ?? (await holdfast.conversation(id ?? ""));
   return { holdfast, conversation, isNew: made !== null, opened };
 }
@@ -196,19 +173,9 @@ async function greet(printer: Printer, { conversation, isNew }: Entered, whom: s
   printer.reminder(lastExchange(said));
 }
 
-async function simulated(call: Call, entered: Entered, printer: Printer): Promise<SimSession> {
-  const { holdfast, conversation, isNew } = entered;
-  const whom = isNew
-    ? 'The agent is simulated: try "remember color=blue", then "recall color".'
-    : "The simulated agent lost its own sessions when the last chat ended; your next message restores the conversation from the log.";
-  await greet(printer, entered, whom);
-  const paceMs = call.flags.count("pace") ?? (call.io.out.isTerminal ? PACE_MS : 0);
-  return new SimSession(holdfast, conversation.id, { printer, paceMs });
-}
-
 async function withModel(
   call: Call,
-  entered: Entered & { readonly opened: OpenedModel },
+  entered: Entered,
   { printer, input }: { readonly printer: Printer; readonly input: ChatInput },
 ): Promise<AgentSession> {
   const { holdfast, conversation, opened, isNew } = entered;

@@ -1,9 +1,9 @@
 import { isLogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 import type { Command } from "#edges/cli/command";
-import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent, openChosenModel } from "./agent-flags.ts";
+import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent } from "./agent-flags.ts";
 import { type Ended, runAgent, runHeadless } from "./headless.ts";
-import { missingModel } from "./chat-model.ts";
+import { chatModel } from "./chat-model.ts";
 
 export const continueCommand: Command = {
   name: "continue",
@@ -26,8 +26,7 @@ ${AGENT_FLAGS_ABOUT}`,
       const holdfast = await call.open();
       const conversation = await findConversation(holdfast, call.args[0] ?? "");
       at.begin(conversation);
-      const opened = await openChosenModel(call, conversation);
-      if (opened === null) throw missingModel(`holdfast continue ${conversation.id}`, conversation);
+      const opened = await chatModel(call, conversation, `holdfast continue ${conversation.id}`);
       const { agent } = await openAgent(holdfast, conversation, opened);
       return runAgent(call, at, {
         agent,

@@ -97,7 +97,7 @@ With --json one object per line.
 function nothingIn({ args, flags }: Call, filter: ListFilter): string {
   if (args.length > 0) return "No conversation id starts with that.";
   return Object.keys(filter).length === 0 && flags.text("status") === undefined
-    ? "No conversations yet. `holdfast new` makes one; `holdfast tour` shows around."
+    ? "No conversations yet. `holdfast new` creates one; `holdfast demo` shows what Holdfast does."
     : "No conversation is like that.";
 }
 

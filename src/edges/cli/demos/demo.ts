@@ -1,30 +1,57 @@
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Link } from "#log/projections/chain";
-import { SimWorld } from "#testing/index";
+import { emailIdentity, type Fault, SimWorld } from "#testing/index";
 import { type Call, type Command, jsonLine } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
+import { Printer } from "#edges/cli/terminal/printer";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows } from "#edges/cli/view/chain-view";
 import { type ToldLink, withFidelity } from "#transfer/shown/told-links";
-import { FACTS, IDENTITIES, playStory, type StoryOptions, type StoryResult } from "./demo-story.ts";
-import { Printer } from "#edges/cli/terminal/printer";
+import type { SendResult } from "#upstream/finish-turn";
+import { type HostOptions, HostProcess } from "./host-process.ts";
 
 const CONVERSATION = "party";
 const PACE_MS = 60;
 const REST_MS = 520;
 
+const HOUR_MS = 3_600_000;
+const SECOND_MS = 1_000;
+
+/** Facts that the agent is asked for at the end. */
+const FACTS = { guest: "Ada", venue: "orchard", cake: "lemon", budget: "900", music: "jazz" } as const;
+
+const EMAILS = { baker: "the lemon cake", band: "playing at eight", guests: "the invitation" } as const;
+type Receiver = keyof typeof EMAILS;
+
+const IDENTITIES: readonly string[] = Object.entries(EMAILS).map(([to, about]) => emailIdentity(to, about));
+
+interface StoryResult {
+  /** The answers at the end, by fact. */
+  readonly answers: Readonly<Record<string, string>>;
+  /** The turn that met the limit was parked, and its session answered the next one. */
+  readonly parkedAndResumed: boolean;
+  readonly killed: { readonly pid: number; readonly signal: string | null };
+}
+
+interface StoryOptions extends HostOptions {
+  readonly printer: Printer;
+  /** The pause between two events, for people to read. */
+  readonly restMs: number;
+}
+
 export const demo: Command = {
   name: "demo",
-  summary: "Half a minute of everything going wrong, and nothing being lost",
+  summary: "Watch half a minute of faults in which nothing is lost",
   usage: ["[--fast]"],
-  about: `A simulated assistant works through a task on a real store in a temporary folder while faults
-strike one after the other: a rate limit, an empty answer, a crash in the middle of sending
-an email, the host process killed with SIGKILL, the session id rolled three times. No key,
-no network. Exit 1 if anything was forgotten, sent twice or is missing from the chain.
+  about: `A simulated agent works through a task on a real store in a temporary folder while one fault
+follows another: a rate limit, an empty answer, a crash in the middle of sending an email, a
+SIGKILL of the host process, three new session ids. It needs no key and no network. Exits with
+1 if anything was forgotten, sent twice or is missing from the session history.
 
-  --fast  without the pauses; also when the output is not a terminal`,
+  --fast  leaves out the pauses, as it does when the output is not a terminal`,
   examples: ["holdfast demo", "holdfast demo --fast", "holdfast demo --json"],
   options: { fast: { type: "boolean" } },
   arity: [0, 0],
@@ -64,7 +91,7 @@ interface Verdict extends Pick<StoryResult, "answers" | "killed"> {
   readonly sent: Readonly<Record<string, number>>;
 }
 
-/** Holds what came out against what was promised. The agent's world is the witness, not Holdfast. */
+/** Compares the results with the promises. The evidence comes from the agent's world, not from Holdfast. */
 function judge({ world, ids }: StoryOptions, result: StoryResult, links: readonly Link[]): Verdict {
   const { answers, killed, parkedAndResumed } = result;
   const chained = new Set(links.map((link) => link.id));
@@ -104,11 +131,107 @@ function showVerdict(
   printer.rows([...chainRows(links, true), ""]);
   const mark = (held: boolean): string => (held ? style.green("✓") : style.red("✗ BROKEN:"));
   printer.rows(Object.entries(promises).map(([name, held]) => `${mark(held)} ${SENTENCES[name] ?? name}`));
-  printer.say("\nThe store is yours to look into:");
+  printer.say("\nInspect the store:");
   printer.rows([
     `export HOLDFAST_STORE=${safeLine(store)}`,
     `./holdfast show ${CONVERSATION}      ./holdfast log ${CONVERSATION}`,
-    `./holdfast chat ${CONVERSATION}      go on with it, and let faults strike yourself`,
-    "./holdfast tour            branches, compaction, forks, search",
+    `./holdfast chat ${CONVERSATION} --model sim      continue it`,
+    "./holdfast ui --agent simulated    cause faults yourself, in the browser",
   ]);
+}
+
+/** The task from beginning to end, with its faults. */
+async function playStory(options: StoryOptions): Promise<StoryResult> {
+  let host = await HostProcess.start(options);
+  const { printer, world, restMs } = options;
+  const rest = (): Promise<void> => sleep(restMs);
+  const scene = async (heading: string): Promise<void> => {
+    await sleep(restMs * 2);
+    printer.heading(heading);
+    await rest();
+  };
+  const inject = (text: string, ...faults: readonly Fault[]): void => {
+    world.script(...faults);
+    printer.fault(text);
+  };
+  const say = async (text: string): Promise<SendResult> => {
+    printer.you(text);
+    await rest();
+    return host.say(text);
+  };
+  const email = (to: Receiver): string => `email ${to} about ${EMAILS[to]}`;
+  const remember = (name: keyof typeof FACTS): string => `remember ${name}=${FACTS[name]}`;
+  const showOutbox = (to: Receiver): void => {
+    const count = world.outbox.count(emailIdentity(to, EMAILS[to]));
+    printer.notice(
+      `In the outbox: ${count} ${count === 1 ? "email" : "emails"} to ${to} about ${EMAILS[to]}`,
+    );
+  };
+  try {
+    printer.say(
+      `A small assistant plans a party while everything goes wrong. The agent is simulated: it knows only what its own session was told. The host is a real process (${host.pid}) that uses Holdfast; the store is a real file. No key, no network.`,
+    );
+    await scene("A party is to be planned");
+    await say(`${remember("guest")}; ${remember("venue")}`);
+    await say(`${remember("cake")}; ${email("baker")}`);
+
+    await scene("The agent hits its rate limit");
+    const limit = { kind: "limit", phase: "start", resetMs: HOUR_MS } as const;
+    inject("the next prompt is refused: out of quota for an hour", limit);
+    const limited = await say(remember("budget"));
+    await rest();
+    printer.say("          … an hour later (on the agent's clock) …");
+    await world.timeline.pass(HOUR_MS + SECOND_MS); // agents round up
+    const after = await say("recall budget");
+    const same = limited.upstream !== null && limited.upstream === after.upstream;
+    if (same) printer.notice(`The same session went on: ${after.upstream}`);
+
+    await scene("The agent answers nothing");
+    inject("the next answer is empty, and the agent calls that a success", { kind: "empty" });
+    await say("recall venue");
+
+    await scene("The agent dies in the middle of sending an email");
+    const crash = { kind: "crash", phase: "in_tool" } as const;
+    inject("its process will die after the email left and before it could say so", crash);
+    await say(email("band"));
+    await say(email("band"));
+    showOutbox("band");
+
+    await scene("The host itself is killed: kill -9, for real");
+    const { pid } = host;
+    printer.fault(`process ${pid} gets SIGKILL while its agent sends an email`);
+    printer.you(email("guests"));
+    await rest();
+    await host.dieDuring(email("guests"));
+    const { signal } = host;
+    printer.fault(`process ${pid} is gone (${signal})`);
+    await rest();
+    host = await HostProcess.start(options);
+    printer.notice(`A new host, process ${host.pid}, opens the same store`);
+    await say(email("guests"));
+    showOutbox("guests");
+
+    await scene("The session id rolls, three times in a row");
+    inject("first the agent switches to a new session by itself", { kind: "roll", phase: "text" });
+    await say(remember("music"));
+    inject("then the session expires", { kind: "expire", phase: "start" });
+    // Not behind the attempt that expires, but behind the one that takes its place.
+    world.script({ kind: "restart", phase: "idle", skip: 1 });
+    await say("recall guest");
+    const lose = { kind: "lose", phase: "resume" } as const;
+    inject("then its process is replaced without a word, and the transcript is lost", lose);
+    await say("recall cake");
+
+    await scene("Does it still know?");
+    const names = Object.keys(FACTS);
+    const { text } = await say(names.map((name) => `recall ${name}`).join("; "));
+    const lines = text.split("\n");
+    return {
+      answers: Object.fromEntries(names.map((name, at) => [name, lines[at] ?? ""])),
+      parkedAndResumed: limited.class === "limit" && same,
+      killed: { pid, signal },
+    };
+  } finally {
+    await host.stop();
+  }
 }

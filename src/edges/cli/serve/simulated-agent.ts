@@ -6,6 +6,7 @@ import { LogError } from "#log/errors";
 import { withDefaults } from "#log/with-defaults";
 import type { RuntimeOptions } from "#upstream/options";
 import { Runtime } from "#upstream/runtime";
+import type { Upstream } from "#upstream/upstream";
 import { systemIdsAndTime } from "#store/prepare";
 import { type Fault, FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase } from "#testing/index";
 import { RealTimeline, simUpstream, SimWorld } from "#testing/index";
@@ -36,6 +37,11 @@ class OwnWorld extends SimWorld {
   }
 }
 
+/** The agent that is simulated everywhere: in servers, in the web UI and in the demo. */
+export function simulatedUpstream(world: SimWorld): Upstream {
+  return simUpstream(world, { agent: SIMULATED, model: MODEL });
+}
+
 /** The simulated agent behind the runtime that carries real ones, in a world of its own for each space. */
 export class SimulatedAgent extends Runtime {
   readonly #world: SimWorld;
@@ -51,7 +57,7 @@ export class SimulatedAgent extends Runtime {
   ) {
     super(holdfast, {
       ...withDefaults({ ...PATIENCE, pool: { mode: "hybrid" } }, more),
-      upstreams: [simUpstream(world, { agent: SIMULATED, model: MODEL })],
+      upstreams: [simulatedUpstream(world)],
     });
     this.#world = world;
     this.#limitMs = limitMs;

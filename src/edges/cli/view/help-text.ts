@@ -2,7 +2,7 @@ import type { Command } from "#edges/cli/command";
 import { pad, type Style } from "#edges/cli/terminal/terminal";
 
 const GROUPS: readonly (readonly [string, readonly string[]])[] = [
-  ["Start", ["ui", "demo", "chat", "resume", "continue", "replay", "tour", "new", "append"]],
+  ["Start", ["ui", "demo", "chat", "resume", "continue", "replay", "new", "append"]],
   ["In an editor", ["acp"]],
   ["Over HTTP", ["serve", "token", "link", "audit"]],
   [
@@ -69,7 +69,7 @@ entry by ID@ENTRY, where ENTRY is an entry's id, a part of it alike, or a label.
 Exit codes: 0 ok, 2 the call is wrong, 3 not found, 4 conflict, 5 busy or
 unavailable, 6 damaged, 7 a tool call was denied, 1 anything unexpected.
 
-New here? \`holdfast tour\` shows it all in a few seconds.
+New here? Run \`holdfast demo\`: it takes half a minute.
 \`holdfast help COMMAND\` explains one command, with examples.
 `;
 }

@@ -39,15 +39,14 @@ test("a script without a model is told to name one before a conversation is made
   expect((await cli.run(["chat", "empty", "-p", "hello"])).status).toBe(2);
 });
 
-test("the simulated agent answers where it is named, and in what it ran: also in a fork of that", async () => {
+test("the simulated model answers where it is named, and in its conversations: also in a fork of one", async () => {
   await using cli = await modelCli();
-  const first = await cli.run(["chat", "c", "--agent", "simulated", "-p", "remember a=1"]);
+  const first = await cli.run(["chat", "c", "--model", "sim", "-p", "remember a=1"]);
   expect(first).toMatchObject({ status: 0, out: "Noted a=1\n" });
   expect(await cli.run(["chat", "c", "-p", "recall a"])).toMatchObject({ status: 0, out: "1\n" });
   await cli.run(["fork", "c", "--id", "aside"]);
   expect(await cli.run(["chat", "aside", "-p", "recall a"])).toMatchObject({ status: 0, out: "1\n" });
-  expect((await cli.run(["chat", "c", "-p", "x", "--agent", "claude"])).status).toBe(2);
-  expect((await cli.run(["chat", "c", "-p", "x", "--agent", "simulated", "--model", "sim"])).status).toBe(2);
+  expect((await cli.run(["chat", "c", "-p", "x", "--agent", "simulated"])).status).toBe(2);
 });
 
 test("a server runs turns and replays by what it was started with, and by nobody else", async () => {

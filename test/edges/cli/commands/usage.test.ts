@@ -67,15 +67,3 @@ test("tokens that were recorded without a cost are not taken for free, whatever 
   await cli.run(["append", "old"], { input: JSON.stringify({ type: "message", message }) });
   expect((await cli.run(["usage", "old"])).out).toMatch(/total +5 .*unknown\n/);
 });
-
-test("what the simulated agent uses is counted under a name, and costs nothing", async () => {
-  await using cli = await modelCli();
-  await cli.run(["chat", "nobody", "-p", "hello", "--agent", "simulated"]);
-  const { rows, total } = jsonLines((await cli.run(["usage", "nobody", "--json"])).out)[0] as unknown as {
-    rows: readonly { name: string }[];
-    total: object;
-  };
-  expect(rows.map(({ name }) => name)).toEqual(["sim-agent"]);
-  expect(total).toMatchObject({ costMicros: 0, unpricedAnswers: 0 });
-  expect((await cli.run(["chat", "nobody", "-p", "again"])).err).toContain("simulated agent answers");
-});

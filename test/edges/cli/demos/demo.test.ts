@@ -48,6 +48,10 @@ test("the demo keeps every promise while every fault strikes, one of them a real
   ]);
   const chain = await runCli(store, ["chain", "party", "--json"]);
   expect(jsonLines(chain.out)).toMatchObject([{ links: summary.chain }]);
+  const usage = jsonLines((await runCli(store, ["usage", "party", "--json"])).out);
+  expect(usage).toMatchObject([
+    { rows: [{ name: "sim-agent" }], total: { costMicros: 0, unpricedAnswers: 0 } },
+  ]);
   expect((await runCli(store, ["doctor"])).status).toBe(0);
 });
 
@@ -56,7 +60,7 @@ test("the demo as people see it fits a terminal and points onward", async () => 
   keepTrack(/sqlite:\S+/.exec(out)?.[0] ?? "");
   expect({ status, err }).toEqual({ status: 0, err: "" });
   expect(out).not.toContain("BROKEN");
-  expect(out).toContain("holdfast tour");
+  expect(out).toContain("holdfast ui");
   expect(out).toContain("holdfast chat");
   expect(out.split("\n").filter((line) => line.endsWith(" "))).toEqual([]);
 });
