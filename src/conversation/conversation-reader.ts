@@ -34,6 +34,10 @@ import { SteerQueue } from "./steer-queue.ts";
 
 const GIVEN_READ_MAX = 1_024; // turns of one session; what it was told before those it has long outgrown
 
+export function answerKey(request: string): string {
+  return `answer/${request}`;
+}
+
 /** What a conversation says, as the log is when it is asked. */
 export class ConversationReader {
   readonly id: ConversationId;
@@ -75,6 +79,26 @@ export class ConversationReader {
   /** The append made under this key: look before doing the work it protects. */
   async findAppend(key: string): Promise<Pick<AppendResult, "fromSeq" | "toSeq" | "lastId"> | null> {
     return this.#space.findAppend(this.id, parseKey(key));
+  }
+
+  /** The answer to what a turn asked; null while there is none. */
+  async findAnswer(request: string): Promise<"allowed" | "denied" | "cancelled" | null> {
+    const found = await this.findAppend(answerKey(request));
+    const entry = found === null ? null : await this.entry(found.lastId);
+    return entry?.type === "permission_answer" ? entry.outcome : null;
+  }
+
+  /** Resolves with the answer that any process writes; null when the wait ends before. With `after` only later entries count. */
+  async waitForAnswer(
+    request: string,
+    wait: { readonly signal: AbortSignal; readonly after?: number },
+  ): Promise<"allowed" | "denied" | "cancelled" | null> {
+    const after = wait.after ?? (await this.head()).headSeq;
+    const known = wait.after === undefined ? await this.findAnswer(request) : null;
+    if (known !== null) return known;
+    for await (const entry of this.tail({ ...wait, after }))
+      if (entry.type === "permission_answer" && entry.request === request) return entry.outcome;
+    return null;
   }
 
   /** Null: the leaf, whatever it is by then. */

@@ -11,7 +11,7 @@ import { idleClock } from "./keep-lease.ts";
 import { type AppendOptions, Owner } from "./owner.ts";
 import type { Clock } from "./clock.ts";
 import { steerKey } from "./steer-queue.ts";
-import { ConversationReader } from "./conversation-reader.ts";
+import { answerKey, ConversationReader } from "./conversation-reader.ts";
 
 export interface ForkOptions {
   /** The node the fork grows from; the leaf when absent. */
@@ -131,15 +131,18 @@ export class Conversation extends ConversationReader {
     );
   }
 
-  /** Answers what a turn asked a person, from any process; whoever carries the turn goes on by it. */
+  /**
+   * Answers what a turn asked you, from any process; the turn continues with the answer. `cancelled`: the question needs no
+   * answer any more.
+   */
   answer(
     request: string,
-    outcome: "allowed" | "denied",
+    outcome: "allowed" | "denied" | "cancelled",
     more: { readonly by?: string } = {},
   ): Promise<AppendResult> {
     return this.appendOutside(
       { type: "permission_answer", request, outcome, ...more },
-      { key: `answer/${request}` },
+      { key: answerKey(request) },
     );
   }
 

@@ -116,14 +116,10 @@ export class Approvals {
     request: string,
     signal: AbortSignal,
   ): Promise<{ readonly outcome: "allowed" | "denied" | "cancelled"; readonly from: "log" }> {
-    try {
-      for await (const entry of this.#at.work.conversation.tail({ after: this.#after, signal }))
-        if (entry.type === "permission_answer" && entry.request === request)
-          return { outcome: entry.outcome, from: "log" };
-    } catch {
-      // A store that cannot be watched: the answer is found when the turn is taken up again.
-    }
-    return new Promise(() => undefined); // the turn is over, or the host answered
+    const wait = { after: this.#after, signal };
+    // In a store that cannot be watched the answer is found when the turn is taken up again.
+    const outcome = await this.#at.work.conversation.waitForAnswer(request, wait).catch(() => null);
+    return outcome === null ? new Promise(() => undefined) : { outcome, from: "log" };
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { decodeEntry } from "#log/codec";
 import type { EntryOf } from "#log/entry";
 import { parseConversationId } from "#log/ids";
 import type { SessionSettings } from "#upstream/upstream";
@@ -89,32 +88,14 @@ export class LogHost implements HostPort {
     if (request === undefined) return reply(line, chosen(options, "cancelled"));
     const waiting: Waiting = { conversation, line, over: new AbortController() };
     this.#waiting.add(waiting);
-    const answer = await this.#answer(conversation, request, waiting.over.signal).catch(() => null);
+    const { signal } = waiting.over;
+    const asked = this.#holdfast.handle(parseConversationId(conversation));
+    const answer = await asked.waitForAnswer(request, { signal }).catch(() => null);
     this.#waiting.delete(waiting);
     if (answer !== null) return reply(line, chosen(options, answer));
     reply(line, chosen(options, "cancelled"));
     // A question that nobody can answer any more is not left for people.
-    await this.#holdfast
-      .handle(parseConversationId(conversation))
-      .appendOutside(
-        { type: "permission_answer", request, outcome: "cancelled" },
-        { key: `answer/${request}` },
-      )
-      .catch(() => undefined); // the turn's end says as much
-  }
-
-  /** Whoever answers does so in the log; null when the wait ends before. */
-  async #answer(id: string, request: string, signal: AbortSignal): Promise<Outcome | null> {
-    const conversation = this.#holdfast.handle(parseConversationId(id));
-    const { headSeq: after } = await conversation.head();
-    const known = await conversation.findAppend(`answer/${request}`);
-    if (known !== null) {
-      const entry = decodeEntry(await conversation.space.entry(conversation.id, known.lastId));
-      if (entry.type === "permission_answer") return entry.outcome;
-    }
-    for await (const entry of conversation.tail({ after, signal }))
-      if (entry.type === "permission_answer" && entry.request === request) return entry.outcome;
-    return null;
+    await asked.answer(request, "cancelled").catch(() => undefined); // the turn's end says as much
   }
 
   /** What an agent asks beyond that is what only an editor has; what it takes back is not waited for. */

@@ -61,7 +61,7 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
     const { request, outcome } = asked.body;
     const conversation = conversationOf(asked);
     const isWaiting = (await readWaiting(conversation)).some((one) => one.request === request);
-    const answered = await conversation.findAppend(`answer/${request}`);
+    const answered = await conversation.findAnswer(request);
     if (!isWaiting && answered === null)
       throw new LogError(
         "entry_not_found",
