@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import { Owner } from "#conversation/owner";
+import { openHoldfast } from "#open";
 import { Runtime } from "#upstream/runtime";
 import { runEffects } from "#index";
 import { simUpstream, SimWorld } from "#testing/index";
@@ -59,4 +60,8 @@ test("every verb of the library answers a mistake by a refused promise, none thr
       }
   expect(verbs.length).toBeGreaterThan(30);
   expect(thrown).toEqual([]);
+});
+
+test.each([5, {}, null])("a store that is none (%j) is refused where it is given", async (store) => {
+  await expect(openHoldfast({ store: store as never })).rejects.toMatchObject({ code: "invalid_request" });
 });

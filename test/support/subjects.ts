@@ -12,7 +12,7 @@ export interface NamedSubject {
 }
 
 /** Every store that needs no server, over data of its own: what runs here runs on all of them. */
-export const subjects: NamedSubject[] = [
+export const subjects: readonly NamedSubject[] = [
   {
     name: "memory",
     durable: false,

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { afterEach, test } from "vitest";
 import { Memory, type MemoryScope } from "#agent/memory/memory";
 import { AUTO_ENTRIES_MAX, PERSON_ENTRIES_MAX } from "#agent/memory/memory-rules";
-import type { Holdfast } from "#conversation/holdfast";
+import { Holdfast } from "#conversation/holdfast";
+import type { Store } from "#store/store";
+import type { NamedSubject } from "../../support/subjects.ts";
 
 const PROJECT: MemoryScope = { project: "git:example.org/team/app" };
 const refused = { code: "invalid_request" };
@@ -13,7 +16,7 @@ interface MemoryRig {
   readonly holdfast: Holdfast;
 }
 
-export interface MemoryCase {
+interface MemoryCase {
   readonly name: string;
   run(rig: MemoryRig): Promise<void>;
 }
@@ -23,8 +26,7 @@ const titles = async (memory: Memory, scope: MemoryScope = "user"): Promise<read
 const keys = async (memory: Memory, query: string): Promise<readonly string[]> =>
   (await memory.search(["user", PROJECT], query)).map(({ memory: { key } }) => key);
 
-/** What memory promises, on every store. */
-export const memoryCases: readonly MemoryCase[] = [
+const CASES: readonly MemoryCase[] = [
   {
     name: "what is saved is listed, newest first, in its own scope and space alone",
     async run({ memory, holdfast }) {
@@ -253,3 +255,24 @@ export const memoryCases: readonly MemoryCase[] = [
     },
   },
 ];
+
+/** What memory promises on every store, for two processes at once. */
+export function memoryCases(named: NamedSubject): void {
+  const opened: Store[] = [];
+  const closeAll = async (): Promise<void> => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+  };
+  afterEach(closeAll);
+
+  test.each(CASES)("$name", async ({ run }) => {
+    using subject = named.make();
+    const open = async (): Promise<Holdfast> => {
+      const store = await subject.open(Date.now);
+      opened.push(store);
+      return new Holdfast(store, "default");
+    };
+    const [holdfast, elsewhere] = [await open(), await open()];
+    await run({ memory: new Memory(holdfast), other: new Memory(elsewhere), holdfast });
+    await closeAll();
+  });
+}

@@ -4,7 +4,7 @@
  * compared with what a reader of the whole log makes of it by hand.
  */
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import type { Conversation } from "#conversation/conversation";
 import { decodeEntry } from "#log/codec";
@@ -12,7 +12,7 @@ import type { Entry, EntryBody } from "#log/entry";
 import { isNode } from "#log/entry-types";
 import type { Run } from "#log/runs/run-row";
 import { Rig } from "#store/contract/rig";
-import { subjects } from "../../support/subjects.ts";
+import type { NamedSubject } from "../../support/subjects.ts";
 
 const text = (words: string) => [{ type: "text", text: words }] as const;
 const said = (words: string, id?: string): EntryBody => ({
@@ -177,7 +177,7 @@ async function act(holdfast: Holdfast, chat: Conversation, done: Step, n: number
   return chat;
 }
 
-describe.each(subjects)("hydrate on $name", (named) => {
+export function hydrateCases(named: NamedSubject): void {
   test("gives of every run what the whole log says of it", async () => {
     using subject = named.make();
     await using rig = new Rig(subject);
@@ -226,4 +226,4 @@ describe.each(subjects)("hydrate on $name", (named) => {
       { numRuns: named.durable ? 12 : 100 },
     );
   });
-});
+}

@@ -1,9 +1,9 @@
 /** Goal: a run is gone on with elsewhere from any of its messages, with what was chosen to be other, and stays as it is. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import { Rig } from "#store/contract/rig";
-import { subjects } from "../../support/subjects.ts";
+import type { NamedSubject } from "../../support/subjects.ts";
 
 const text = (words: string) => [{ type: "text", text: words }] as const;
 
@@ -41,7 +41,7 @@ async function sent(holdfast: Holdfast, run: string): Promise<readonly unknown[]
   return context.messages.map(({ content }) => (content[0] as { readonly text?: string } | undefined)?.text);
 }
 
-describe.each(subjects)("a fork from a run on $name", (named) => {
+export function forkRunCases(named: NamedSubject): void {
   test("shares the seeds and what was said so far, and says what is other", async () => {
     using subject = named.make();
     await using rig = new Rig(subject);
@@ -106,4 +106,4 @@ describe.each(subjects)("a fork from a run on $name", (named) => {
     await expect(holdfast.forkRun("gone")).rejects.toMatchObject({ code: "run_not_found" });
     await expect(holdfast.conversation("x")).rejects.toMatchObject({ code: "conversation_not_found" });
   });
-});
+}

@@ -1,12 +1,11 @@
 /** What the idea of a session log promises a person, on every store and through a restart. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { openHoldfast } from "#open";
 import { assistant, contextOf, countingIdsAndTime, user } from "../support/a-log.ts";
 import type { Store } from "#store/store";
-import { subjects } from "../support/subjects.ts";
+import type { NamedSubject } from "../support/subjects.ts";
 
-describe.each(subjects)("on the $name store", (subject) => {
+export function conversationCases(subject: NamedSubject): void {
   async function setUp(): Promise<AsyncDisposable & { reopen(): Promise<Holdfast> }> {
     const data = subject.make();
     const idsAndTime = countingIdsAndTime();
@@ -144,8 +143,4 @@ describe.each(subjects)("on the $name store", (subject) => {
     holdfast.space.list = () => Promise.reject(new Error("listed"));
     expect((await holdfast.find("abc1")).id).toBe("abc1");
   });
-});
-
-test.each([5, {}, null])("a store that is none (%j) is refused where it is given", async (store) => {
-  await expect(openHoldfast({ store: store as never })).rejects.toMatchObject({ code: "invalid_request" });
-});
+}

@@ -1,12 +1,12 @@
 /** A request that is made twice, because its answer was lost, makes one conversation; on every store. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { subjects } from "../support/subjects.ts";
+import type { NamedSubject } from "../support/subjects.ts";
 import { user } from "../support/a-log.ts";
 
 const nowMs = (): number => Date.UTC(2026, 0, 1);
 
-describe.each(subjects)("in the $name store", (subject) => {
+export function keyCases(subject: NamedSubject): void {
   test("the same key is the same conversation, without an id, from another process, and in each space its own", async () => {
     using data = subject.make();
     await using store = await data.open(nowMs);
@@ -40,4 +40,4 @@ describe.each(subjects)("in the $name store", (subject) => {
     expect((await two.fork({ key: "try-1" })).id).not.toBe(fork.id);
     expect(await Array.fromAsync(holdfast.list())).toHaveLength(4);
   });
-});
+}

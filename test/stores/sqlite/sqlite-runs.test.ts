@@ -1,93 +1,15 @@
-/**
- * Goal: the rows of runs that a store keeps are those that its log gives.
- * Method: random batches of all that a row depends on, by one writer, on every store; rows are asked for in between, so
- * that what was folded or written before has to be gone on with. SQLite besides: what an append writes, what an older
- * file becomes, and what a check finds.
- */
+/** Rows of runs in SQLite: what an append writes, what an older file becomes, and what a check finds. */
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
-import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { decodeEntry } from "#log/codec";
+import { expect, test } from "vitest";
 import type { EntryBody } from "#log/entry";
-import { runsOf } from "#log/runs/run-folder";
-import type { Run } from "#log/runs/run-row";
 import { conv, Rig, user } from "#store/contract/rig";
-import type { SpaceStore } from "#store/facets";
 import { sqliteStore } from "#stores/sqlite/index";
 import { migrationSteps } from "#stores/sqlite/tables/migrations";
 import { parseSpaceId } from "#log/ids";
-import { rigOn } from "../support/sqlite-rig.ts";
-import { subjects } from "../support/subjects.ts";
-import { tempDir } from "../support/temp-dir.ts";
-
-const name = fc.constantFrom("r1", "r2", "r3");
-const count = fc.integer({ min: 0, max: 9 });
-const usage = fc.record({ inputTokens: count, outputTokens: count, costMicros: count }, { requiredKeys: [] });
-const body: fc.Arbitrary<EntryBody> = fc.oneof(
-  fc.record(
-    { type: fc.constant("run_start"), run: name, trigger: name, mailbox: name },
-    { requiredKeys: ["type", "run", "trigger"] },
-  ),
-  fc.record({
-    type: fc.constant("run_end"),
-    run: name,
-    status: fc.constantFrom("completed", "failed", "cancelled", "open"),
-  }),
-  fc.record(
-    { type: fc.constant("turn_start"), turn: name, run: name, prompt: name },
-    { requiredKeys: ["type", "turn"] },
-  ),
-  fc.record({ type: fc.constant("turn_end"), turn: name, outcome: fc.constant("completed"), usage }),
-  fc.record({ type: fc.constant("attempt_end"), turn: name, class: name, usage }),
-  fc.record({ type: fc.constant("steer"), steer: name, state: fc.constantFrom("accepted", "delivered") }),
-  fc.record({
-    type: fc.constant("message"),
-    message: fc.record(
-      { role: fc.constant("assistant"), content: fc.constant([]), usage },
-      { requiredKeys: ["role", "content"] },
-    ),
-  }),
-  fc.constant(user("words")),
-  fc.constant<EntryBody>({ type: "title", title: "x" }),
-);
-
-async function kept(space: SpaceStore, id: string): Promise<readonly Run[]> {
-  return (await space.runs({ conversation: conv(id), limit: 999 })).runs;
-}
-
-async function read(space: SpaceStore, id: string): Promise<readonly Run[]> {
-  const entries = await space.read({ conversation: conv(id), limit: 9_999 });
-  return runsOf(
-    conv(id),
-    entries.map((stored) => decodeEntry(stored)),
-  );
-}
-
-describe.each(subjects)("in the $name store", (subject) => {
-  test("the rows of runs are what folding the log gives, whatever is appended", async () => {
-    using data = subject.make();
-    await using rig = new Rig(data);
-    const space = await rig.space();
-    let made = 0;
-    const batches = fc.array(fc.array(body, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 });
-    await fc.assert(
-      fc.asyncProperty(batches, async (all) => {
-        const id = `c${++made}`;
-        await rig.create(space, id);
-        for (const [nth, bodies] of all.entries()) {
-          await rig.append(space, id, bodies, { durability: "relaxed" });
-          if (nth % 2 === 0) expect(await kept(space, id)).toEqual(await read(space, id));
-        }
-        expect(await kept(space, id)).toEqual(await read(space, id));
-      }),
-      { numRuns: 25 },
-    );
-    const again = await rig.space();
-    for (let nth = 1; nth <= made; nth++)
-      expect(await kept(again, `c${nth}`)).toEqual(await read(again, `c${nth}`));
-  });
-});
+import { rigOn } from "../../support/sqlite-rig.ts";
+import { kept, read } from "../run-row-cases.ts";
+import { tempDir } from "../../support/temp-dir.ts";
 
 const reply: EntryBody = {
   type: "message",

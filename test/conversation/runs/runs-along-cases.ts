@@ -1,9 +1,9 @@
 /** Goal: the runs that led to a conversation are found along its forks and its causes, on every store. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import { Rig } from "#store/contract/rig";
-import { subjects } from "../../support/subjects.ts";
+import type { NamedSubject } from "../../support/subjects.ts";
 
 async function ran(conversation: Conversation, run: string, trigger: string = "email"): Promise<void> {
   await conversation.append([
@@ -19,7 +19,7 @@ async function along(holdfast: Holdfast, conversation: string, more = {}): Promi
   return found;
 }
 
-describe.each(subjects)("runs along $name", (named) => {
+export function runsAlongCases(named: NamedSubject): void {
   test("are those of sources as far as they are seen, and of causes up to the one", async () => {
     using subject = named.make();
     await using rig = new Rig(subject);
@@ -64,4 +64,4 @@ describe.each(subjects)("runs along $name", (named) => {
       );
     expect(await along(holdfast, "a")).toEqual(["run-a", "run-b"]);
   });
-});
+}

@@ -1,12 +1,12 @@
 /** Branches of real logs, compared from where they part, on every store. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import type { ComparedBranches } from "#conversation/read-diff";
 import type { EntryBody } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import type { Usage } from "#log/message";
 import { countingIdsAndTime, result, user } from "../support/a-log.ts";
-import { subjects } from "../support/subjects.ts";
+import type { NamedSubject } from "../support/subjects.ts";
 
 function called(call: string, name: string, input: Json, usage: Usage = {}): EntryBody {
   const content = [{ type: "toolCall", id: call, name, input } as const];
@@ -23,7 +23,7 @@ const ops = ({ rows }: ComparedBranches): readonly string[] =>
     return `${op} ${item === null ? "" : item.kind === "call" ? item.name : item.text}`;
   });
 
-describe.each(subjects)("on $name", (kind) => {
+export function branchDiffCases(kind: NamedSubject): void {
   const opened = async (): Promise<AsyncDisposable & { readonly holdfast: Holdfast }> => {
     const subject = kind.make();
     const store = await subject.open(() => 0);
@@ -180,4 +180,4 @@ describe.each(subjects)("on $name", (kind) => {
     expect(diff?.totals.b).toMatchObject({ turns: 2, wallMs: 5_000, usage: { inputTokens: 20 } });
     expect(diff?.divergence).toMatchObject({ kind: "prompt", a: null, b: { text: "on", turn: 2 } });
   });
-});
+}
