@@ -50,6 +50,9 @@ function importsOf(file: string): readonly string[] {
   );
 }
 
+const ancestorsOf = (file: string): readonly string[] =>
+  file.includes("/") ? [dirname(file), ...ancestorsOf(dirname(file))] : [];
+
 const layerOf = (file: string): number => LAYERS.findLastIndex((layer) => file.startsWith(`${layer}/`));
 
 test("runs on the Node the package asks for", () => {
@@ -195,6 +198,21 @@ test("files stay under 400 lines and folders at 20 files", () => {
     .filter(([folder, files]) => files.length > (WIDE.has(folder) ? 30 : 20))
     .map(([folder]) => folder);
   expect([long, wide]).toEqual([[], []]);
+});
+
+// What is no part of the sources: the whole of it, its documents and scripts, and what tests stand on.
+const TESTS_OF_THEIR_OWN =
+  /^test\/(?:absurd|agents|compat|docs|experiments|platforms|scripts|simulation|soak|support|ui)(?:\/|$)/;
+
+test("the folders of test are those of src, and no test imports another", () => {
+  const tests = sources.filter((file) => file.startsWith("test/"));
+  const folders = new Set(product.flatMap((file) => ancestorsOf(file)));
+  const elsewhere = tests.filter((file) => {
+    const folder = dirname(file);
+    return !TESTS_OF_THEIR_OWN.test(folder) && !folders.has(folder.replace("test", "src"));
+  });
+  const importing = tests.filter((file) => importsOf(file).some((target) => target.endsWith(".test.ts")));
+  expect([elsewhere, importing]).toEqual([[], []]);
 });
 
 test("no file hides behind a name that says nothing", () => {

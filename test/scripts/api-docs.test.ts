@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apiPage, declarationsIn, publicNames, spelledOut } from "../../scripts/api-docs.ts";
 import { httpApiPage } from "../../scripts/http-api-docs.ts";
+import { testMapPage } from "../../scripts/test-map.ts";
 import { OPERATIONS } from "#edges/http/routes/api";
 import { ROOT } from "../edges/cli/cli-run.ts";
 
@@ -14,6 +15,10 @@ test("the reference of the HTTP API is what the table of routes says; `npm run d
   expect(readFileSync(join(ROOT, "docs/http-api.md"), "utf8")).toBe(httpApiPage());
   for (const [name, { method, path }] of OPERATIONS)
     expect(httpApiPage()).toContain(`### ${name}\n\n\`${method} ${path}\``);
+});
+
+test("the map of tests is what the folders and imports say; `npm run docs:api` makes it anew", () => {
+  expect(readFileSync(join(ROOT, "docs/internals/test-map.md"), "utf8")).toBe(testMapPage());
 });
 
 test("a declaration is read with what is said about it, whole", () => {
