@@ -264,7 +264,7 @@ export function memoryCases(named: NamedSubject): void {
   };
   afterEach(closeAll);
 
-  test.each(CASES)("$name", async ({ run }) => {
+  test.each(CASES)("$name", async (promise) => {
     using subject = named.make();
     const open = async (): Promise<Holdfast> => {
       const store = await subject.open(Date.now);
@@ -272,7 +272,7 @@ export function memoryCases(named: NamedSubject): void {
       return new Holdfast(store, "default");
     };
     const [holdfast, elsewhere] = [await open(), await open()];
-    await run({ memory: new Memory(holdfast), other: new Memory(elsewhere), holdfast });
+    await promise.run({ memory: new Memory(holdfast), other: new Memory(elsewhere), holdfast });
     await closeAll();
   });
 }
