@@ -46,6 +46,8 @@ export class LogJudge {
   readonly #limited = new Map<string, { readonly session: string; readonly touches: number }>();
   /** By session: the turns it failed with an unknown error since its last answer. */
   readonly #failures = new Map<string, number>();
+  /** Sessions that were ended by a sign-out. */
+  readonly #signedOut = new Set<string>();
   /** By call: what it was, where somebody knows what ran. */
   readonly #calls = new Map<string, ToolCall>();
   readonly #counter = new SummaryCounter();
@@ -130,6 +132,7 @@ export class LogJudge {
         this.#addLink(entry);
         break;
       case "upstream_end":
+        if (entry.reason === "sign_out") this.#signOut(entry.upstream);
         if (PASSING.has(entry.reason))
           this.blame(`${entry.upstream} was given up for a mere ${entry.reason}`);
         break;
@@ -180,6 +183,7 @@ export class LogJudge {
     // An attempt of a loop of one's own has no upstream.
     if (entry.upstream !== undefined && !this.#agents.has(entry.upstream))
       this.blame(`${entry.upstream} was used before it was linked`);
+    if (this.#signedOut.has(entry.upstream ?? "")) this.blame(`${entry.upstream} was used after a sign-out`);
     const turn = this.#open;
     if (turn?.id !== entry.turn) return this.blame(`an attempt of ${entry.turn}, which is not open`);
     turn.byLoop = entry.upstream === undefined;
@@ -216,6 +220,13 @@ export class LogJudge {
       this.blame(`${limited.session} was limited and then left without being asked again`);
     this.#limited.delete(place);
     this.#agents.set(upstream, place);
+  }
+
+  /** It is not asked again, also where it was only limited. */
+  #signOut(session: string): void {
+    this.#signedOut.add(session);
+    for (const [place, limited] of this.#limited)
+      if (limited.session === session) this.#limited.delete(place);
   }
 
   #endTurn(entry: Extract<Entry, { type: "turn_end" }>): void {

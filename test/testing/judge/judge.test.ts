@@ -28,6 +28,7 @@ const link = (upstream: string, reason: string = "first"): Sketch => ({
   reason,
 });
 const attempt = (turn: string, upstream: string): Sketch => ({ type: "attempt", turn, upstream });
+const signedOut = (upstream: string): Sketch => ({ type: "upstream_end", upstream, reason: "sign_out" });
 const tool: Sketch = { type: "tool_intent", call: "c", name: "email" };
 const said = (text: string): Sketch => ({
   type: "message",
@@ -99,6 +100,10 @@ test.each<[string, readonly Sketch[]]>([
     "a turn that goes on for ever",
     [start("t1"), link("s1"), ...Array.from({ length: 10 }, () => attempt("t1", "s1"))],
   ],
+  [
+    "a session that is used after a sign-out",
+    [link("s1"), signedOut("s1"), start("t1"), attempt("t1", "s1")],
+  ],
   ["a session that is used on though it fails every prompt", [link("s1"), ...failing(4)]],
 ])("%s is found", (_, sketches) => {
   expect(judgeLog(log(...sketches))).toHaveLength(1);
@@ -122,6 +127,7 @@ test("what rests on a witness is judged where there is one", () => {
   expect(judgeLog(limited)).toEqual([]);
   expect(judgeLog(limited, { touches: () => 1 })).toHaveLength(1);
   expect(judgeLog(log(...parked, link("s2", "forked")), { touches: () => 1 })).toEqual([]);
+  expect(judgeLog(log(...parked, signedOut("s1"), link("s2", "lost")), { touches: () => 1 })).toEqual([]);
   expect(judgeLog(limited, { touches: () => 1, resumes: () => false })).toEqual([]);
   expect(judgeLog(limited, { claim: (session) => session === "s1" })).toHaveLength(1);
 });
