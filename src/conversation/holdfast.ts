@@ -256,8 +256,8 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /**
-   * Makes every upstream id of an account unresumable, in every conversation here, and begins the context anew where the
-   * account spoke last. One that is damaged, or busy with a turn, does not keep the others from it.
+   * Makes every upstream id of an account unresumable, in every conversation here, and empties each context that holds
+   * anything said under the account. One that is damaged, or busy with a turn, does not keep the others from it.
    */
   signOut(who: string | SignOutRequest): Promise<SignedOut> {
     return signOut(this, who);
