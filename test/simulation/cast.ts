@@ -21,6 +21,11 @@ export function loopShare(seed: number): number {
   return seed % 2 === 0 ? 0 : 0.2;
 }
 
+/** In a ninth of the stories people sign out of an account now and then. */
+export function signsOut(seed: number): boolean {
+  return seed % 9 === 4;
+}
+
 /** The agents of a story: two, one of them under two accounts. */
 export function agentsOf(seed: number): readonly SimUpstreamOptions[] {
   return [

@@ -47,6 +47,10 @@ export class Person {
   #result: Carried | null = null;
   /** What was sent last and has not come back. */
   #unheard: string | null = null;
+  /** Sessions of its source that a fork has in its chain. */
+  readonly #inherited: ReadonlySet<string>;
+  /** The same for the fork that was made last. */
+  #forkSessions: ReadonlySet<string> = new Set();
   /** Where the next prompt goes on from, when that is not where the conversation stands. */
   #from: From | null = null;
 
@@ -65,6 +69,7 @@ export class Person {
     const { source } = given;
     this.#facts = new ToldFacts(name, source === null ? null : source.#facts);
     this.#prompts = this.#before = source?.prompts ?? 0;
+    this.#inherited = source === null ? new Set() : source.#forkSessions;
     this.#seed = given.seed;
     this.#loops = given.loops;
     this.#witness = given.witness;
@@ -246,6 +251,32 @@ export class Person {
     if (this.#chance("held", 0.6)) await this.#rig.runtimeOf(via).fork(this.name, { id, forkMs: FORK_MS });
     else await forkAside(conversation, upstream, { id, clock, forkMs: FORK_MS });
     this.#fork = id;
+    this.#forkSessions = await this.#sessionsBefore(id);
+  }
+
+  /** The sessions that had begun where a fork was taken. */
+  async #sessionsBefore(fork: string): Promise<ReadonlySet<string>> {
+    const { holdfast } = this.#rig;
+    const source = await holdfast.conversation(this.name);
+    const { origin } = await (await holdfast.conversation(fork)).head();
+    // A fork of what its source had inherited has none of the source's own.
+    const seq = origin?.conversation === source.id ? (await source.entry(origin.entry)).seq : 0;
+    const begun = (await source.facts(["upstream_link"])).filter((link) => link.seq <= seq);
+    return new Set([
+      ...this.#inherited,
+      ...begun.flatMap((link) => (link.type === "upstream_link" ? [link.upstream] : [])),
+    ]);
+  }
+
+  /** What must hold of a conversation once an account was signed out of. `busy`: its context could not be emptied. */
+  async signedOut(account: string, busy: boolean): Promise<void> {
+    // Nobody knows any more what its sessions did last.
+    [this.#mayAsk, this.#unheard] = [false, null];
+    if (busy) return;
+    const { messages } = await (await this.#rig.holdfast.conversation(this.name)).context();
+    const told = JSON.stringify(messages);
+    for (const fact of this.#rules.saidTo(account))
+      if (told.includes(fact)) this.#blame(`${fact} was said to ${account}, which was signed out of`);
   }
 
   /** Whoever did not hear the end of a prompt may try it once more, unless something else was said meanwhile. */
@@ -283,6 +314,8 @@ export class Person {
     for (const what of await judgeConversation(conversation, this.#rules)) this.#blame(what);
     const { sent } = this;
     for (const what of this.#rules.promptFaults(this.#accepted, sent, this.#result)) this.#blame(what);
+    for (const { id, source } of await conversation.chain())
+      if (source !== null && !this.#inherited.has(id)) this.#blame(`${id} began after the fork was taken`);
     const waiting = JSON.stringify(await conversation.queue());
     for (const fact of this.#acknowledged.splice(0))
       if (!this.#rules.told(fact) && !waiting.includes(fact)) this.#blame(`${fact} was lost`);

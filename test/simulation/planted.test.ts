@@ -6,6 +6,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { NativeMessage, Upstream, UpstreamSession } from "#upstream/upstream";
 import type { EntryBody } from "#log/entry";
+import type { ContextMessage } from "#log/projections/pairs";
 import type { AttemptFacts, NextStep } from "#turn/rules/ending";
 import type { EndingClass } from "#log/ending-class";
 import { throughPort } from "./agent-watch.ts";
@@ -92,17 +93,68 @@ vi.mock("../../src/turn/accept.ts", async (original) => {
   return { ...real, deliveredBodies };
 });
 
-/** A model of the loop is told the newest messages only. */
+/** A model of the loop is told the newest messages only, or no results of its calls. */
 vi.mock("../../src/agent/models/request.ts", async (original) => {
   const real = await original<typeof import("#agent/models/request")>();
-  const callOptionsOf: typeof real.callOptionsOf = (model, request) =>
-    real.callOptionsOf(
-      model,
-      planted.bug === "loop without its history"
-        ? { ...request, messages: request.messages.slice(-2) }
-        : request,
-    );
+  const callOptionsOf: typeof real.callOptionsOf = (model, request) => {
+    let { messages } = request;
+    if (planted.bug === "loop without its history") messages = messages.slice(-2);
+    if (planted.bug === "calls without results")
+      messages = messages.filter(({ role }) => role !== "toolResult");
+    if (planted.bug === "blank texts") messages = messages.map(withBlank);
+    return real.callOptionsOf(model, { ...request, messages });
+  };
   return { ...real, callOptionsOf };
+});
+
+/** A message as an answer can be: with a text that says nothing. */
+function withBlank<M extends ContextMessage>(message: M): M {
+  return { ...message, content: [...message.content, { type: "text", text: " " }] };
+}
+
+/** Texts that say nothing are sent. */
+vi.mock("../../src/agent/models/parts/media-parts.ts", async (original) => {
+  const real = await original<typeof import("../../src/agent/models/parts/media-parts.ts")>();
+  const isBlank: typeof real.isBlank = (text) => planted.bug !== "blank texts" && real.isBlank(text);
+  return { ...real, isBlank };
+});
+
+/** A sign-out empties a context only where the account spoke last. */
+vi.mock("../../src/log/projections/signed-in.ts", async (original) => {
+  const real = await original<typeof import("#log/projections/signed-in")>();
+  class AccountReader extends real.AccountReader {
+    readonly #isTheirs: (link: Parameters<typeof real.isTheirs>[0]) => boolean;
+    readonly #links = new Map<string, boolean>();
+    #last: boolean = false;
+
+    constructor(...[who, reset]: ConstructorParameters<typeof real.AccountReader>) {
+      super(who, reset);
+      this.#isTheirs = (link) => real.isTheirs(link, who);
+    }
+
+    override add(...[entry, source]: Parameters<(typeof real.AccountReader)["prototype"]["add"]>): void {
+      super.add(entry, source);
+      if (entry.type === "upstream_link") this.#links.set(entry.upstream, this.#isTheirs(entry));
+      if (entry.type === "attempt") this.#last = this.#links.get(entry.upstream ?? "") === true;
+    }
+
+    override get found(): boolean {
+      return super.found && (planted.bug !== "whoever spoke last is signed out" || this.#last);
+    }
+  }
+  return { ...real, AccountReader };
+});
+
+/** A fork has whatever its source had by then, also what does not lie before the node it was taken at. */
+vi.mock("../../src/conversation/read-log.ts", async (original) => {
+  const real = await original<typeof import("#conversation/read-log")>();
+  const inheritedBranch: typeof real.inheritedBranch = async (space, conversation) => {
+    if (planted.bug !== "a fork has its source's later sessions")
+      return real.inheritedBranch(space, conversation);
+    const logs = await real.inheritedLogs(space, conversation);
+    return logs.map(({ source, head }) => ({ source, upTo: head }));
+  };
+  return { ...real, inheritedBranch };
 });
 
 /** Text without the id of a message is a remark of the adapter, whichever version of it that is. */
@@ -231,12 +283,16 @@ test.each<[bug: string, shows: RegExp, more?: Partial<StoryOptions>]>([
   ["words without ids are remarks", /taken to have said nothing/],
   ["own turns adopted", /was told twice/],
   ["act before the intent is durable", /sent twice/, { seed: 68 }], // it needs a kill in the very moment
-  ["every result is a success", /recorded as done and never ran/],
+  ["every result is a success", /recorded as done and never ran/, { seed: 10 }],
   ["steps numbered anew", /sent twice|begun twice/, { seed: 222 }],
   ["delivery not recorded", /was told twice/],
   ["loop without its history", /was answered|refused a request/],
   ["the assistant first", /first message must be the user's/],
   ["signatures left out", /signature of a/],
+  ["calls without results", /have the results|have no results/],
+  ["blank texts", /is blank/],
+  ["whoever spoke last is signed out", /which was signed out of/, { seed: 13 }],
+  ["a fork has its source's later sessions", /began after the fork was taken/],
 ])("the stories break on a planted bug: %s", async (bug, shows, { seed = 1, ...more } = {}) => {
   planted.bug = bug;
   expect(await firstViolations(seed, more)).toMatch(shows);

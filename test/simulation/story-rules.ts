@@ -3,6 +3,11 @@ import type { TurnResult } from "#turn/host";
 import { answerText } from "#agent/rules/answer-entries";
 import { LogJudge, type Witness } from "#testing/judge/log-judge";
 
+/** One name for an account of an agent. */
+export function accountName(agent: string, account: string | null): string {
+  return `${agent}/${account ?? ""}`;
+}
+
 /** What is known beside the log of a story. */
 export interface StoryWitness extends Required<Witness> {
   /** Whose facts this conversation may hold. */
@@ -22,6 +27,10 @@ export class StoryRules extends LogJudge {
   readonly #told = new Set<string>();
   /** By turn: what its last message says. */
   readonly #lastAnswers = new Map<string, string>();
+  /** By session: the account it belongs to. */
+  readonly #accounts = new Map<string, string>();
+  /** By account: the facts that prompts to its sessions told. */
+  readonly #saidTo = new Map<string, Set<string>>();
 
   constructor(witness: StoryWitness) {
     super(witness);
@@ -30,6 +39,11 @@ export class StoryRules extends LogJudge {
 
   told(fact: string): boolean {
     return this.#told.has(fact);
+  }
+
+  /** What the prompts to sessions of an account told, here. */
+  saidTo(account: string): ReadonlySet<string> {
+    return this.#saidTo.get(account) ?? new Set();
   }
 
   /** Whose facts stand in a text and do not belong there. */
@@ -41,14 +55,25 @@ export class StoryRules extends LogJudge {
   override add(entry: Entry): void {
     super.add(entry);
     for (const name of this.strangersIn(entry.payload)) this.blame(`hears ${name}`);
+    this.#addSession(entry);
     if (entry.type !== "message") return;
     if (entry.message.role === "assistant" && this.openTurn !== null)
       this.#lastAnswers.set(this.openTurn, answerText(entry.message.content));
     if (entry.message.role !== "user") return;
-    for (const [, fact = ""] of (this.texts.get(entry.id) ?? "").matchAll(/remember (\S+)/g)) {
+    for (const fact of factsIn(this.texts.get(entry.id) ?? "")) {
       if (this.#told.has(fact)) this.blame(`${fact} was told twice`);
       this.#told.add(fact);
     }
+  }
+
+  #addSession(entry: Entry): void {
+    if (entry.type === "upstream_link")
+      this.#accounts.set(entry.upstream, accountName(entry.agent, entry.account ?? null));
+    if (entry.type !== "attempt" || entry.upstream === undefined) return;
+    const account = this.#accounts.get(entry.upstream) ?? "";
+    const said = this.#saidTo.get(account) ?? new Set();
+    this.#saidTo.set(account, said);
+    for (const fact of factsIn(this.texts.get(this.prompts.at(-1) ?? "") ?? "")) said.add(fact);
   }
 
   /** What is wrong with the prompts of a log, by what the host said of them and what became of the last. */
@@ -74,4 +99,8 @@ export class StoryRules extends LogJudge {
     if (kept !== result.text) faults.push(`answered "${result.text}", kept "${kept}"`);
     return faults;
   }
+}
+
+function factsIn(text: string): readonly string[] {
+  return [...text.matchAll(/remember (\S+)/g)].map(([, fact = ""]) => fact);
 }

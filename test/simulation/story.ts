@@ -8,9 +8,9 @@ import { type Chance, emailIdentity, FAULT_KINDS, FAULT_PHASES, type FaultKind }
 import { Rig } from "../upstream/rig.ts";
 import { AgentWatch } from "./agent-watch.ts";
 import { asAcp } from "./as-acp.ts";
-import { agentsOf, asks, isInside, loopShare, resumes, wireOf } from "./cast.ts";
+import { agentsOf, asks, isInside, loopShare, resumes, signsOut, wireOf } from "./cast.ts";
 import { AppendFaults } from "#testing/append-faults";
-import type { StoryWitness } from "./story-rules.ts";
+import { accountName, type StoryWitness } from "./story-rules.ts";
 import { LoopHosts } from "./loop-hosts.ts";
 import { Person } from "./person.ts";
 import { homeOf, type StoreName } from "./stores.ts";
@@ -117,6 +117,7 @@ class StoryStage {
       );
       if (draw(seed, round, "pause") < 0.2)
         await rig.world.timeline.pass(draw(seed, round, "long") * PAUSE_MS);
+      if (signsOut(seed) && draw(seed, round, "sign-out") < 0.2) await this.#signOut(rig, people, round);
       for (const person of people) await person.check();
       if (loops.refusals.length > 0 || people.some((person) => person.violations.length > 0)) break;
     }
@@ -178,6 +179,17 @@ class StoryStage {
   #forkOf(rig: Rig, loops: LoopHosts, person: Person): readonly Person[] {
     const name = person.nextFork();
     return name === null ? [] : [this.#person(rig, loops, { name, source: person })];
+  }
+
+  /** Everyone signs out of one account, while nobody is at work. */
+  async #signOut(rig: Rig, people: readonly Person[], round: number): Promise<void> {
+    const agents = agentsOf(this.#options.seed);
+    const which = Math.floor(draw(this.#options.seed, round, "account") * agents.length);
+    const { agent = "claude", account = null } = agents[which] ?? {};
+    for (const person of people) await person.check();
+    const { failed } = await rig.holdfast.signOut({ agent, account });
+    const busy = new Set<string>(failed.map(({ conversation }) => conversation));
+    for (const person of people) await person.signedOut(accountName(agent, account), busy.has(person.name));
   }
 
   /** Everyone makes a prompt; the host may not live to see the end of it. */
