@@ -1,3 +1,4 @@
+import type { FailureBody } from "#edges/http/guard/failures";
 import type { AnyRoute } from "#edges/http/routes/route";
 import { ApiError } from "./api-error.ts";
 import { readEvents } from "./read-events.ts";
@@ -27,6 +28,7 @@ export async function* follow(
         tries = 0;
         if (event === "end" || event === "left") return;
         if (event === "stop") break;
+        if (event === "diverged") throw new ApiError(409, readJson(data) as unknown as FailureBody);
         if (id === null) {
           // A remark, which is not part of what is told.
           options.onRemark?.(event, readJson(data));

@@ -1,6 +1,7 @@
 import type { StoredEntry } from "#log/entry";
-import { Refusal } from "#edges/http/guard/failures";
-import { bytesOf, type SentEvent } from "./event-bytes.ts";
+import { isLogError, type LogError } from "#log/errors";
+import { failureOf, Refusal } from "#edges/http/guard/failures";
+import { bytesOf, eventText, type SentEvent } from "./event-bytes.ts";
 import { LargeEntries, type Holder } from "./large-entries.ts";
 
 export interface StreamLimits {
@@ -187,7 +188,10 @@ function streamOf(
           }
         } catch (error) {
           finish();
-          controller.error(error);
+          if (!isLogError(error, "diverged")) return controller.error(error);
+          // Its reader must not resume: what it was sent is no longer in the log.
+          for (const bytes of bytesOf(divergedText(error))) controller.enqueue(bytes);
+          controller.close();
         }
       },
       async cancel() {
@@ -198,6 +202,9 @@ function streamOf(
     new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
   );
 }
+
+const divergedText = (error: LogError): string =>
+  eventText("diverged", JSON.stringify(failureOf(error).body));
 
 const [HEARTBEAT = new Uint8Array()] = bytesOf(":\n\n");
 

@@ -3,6 +3,7 @@ import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import { isHeld } from "#log/plans/lease";
+import type { HeadView } from "#store/requests";
 import type { TurnApi, TurnBegun } from "#edges/http/routes/turn-api";
 import type { SentEvent } from "#edges/http/events/event-bytes";
 import type { StreamScope } from "#edges/http/events/event-stream";
@@ -108,8 +109,11 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
 
   async tail(asked) {
     const { holdfast } = asked;
-    const { conversation: id } = await conversationOf(asked).head();
-    const after = lastSeen(asked) ?? asked.query.after ?? 0;
+    const head = await conversationOf(asked).head();
+    const id = head.conversation;
+    const sent = lastSeen(asked);
+    checkSent(head, sent ?? 0);
+    const after = sent ?? asked.query.after ?? 0;
     return stream(asked, (scope) => tailEvents({ holdfast, ...scope }, id, after));
   },
 
@@ -119,11 +123,12 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
       const [id, seq = "0"] = text.split("@");
       return { conversation: parseConversationId(id), after: Number(seq) };
     });
-    for (const { conversation } of watched) await holdfast.conversation(conversation);
     const last = headers.get("last-event-id");
     const known = last === null ? new Map<number, number>() : readPositions(last, watched.length);
     if (known === null)
       throw new LogError("invalid_request", "Last-Event-ID is of another stream than this one");
+    for (const [at, { conversation }] of watched.entries())
+      checkSent(await holdfast.handle(conversation).head(), known.get(at) ?? 0);
     const { textMax = null } = query;
     const listeners = query.words === true ? asked.server.turns.listeners : null;
     return stream(asked, (scope) => watchEvents({ holdfast, ...scope, known, listeners, textMax }, watched));
@@ -163,6 +168,16 @@ export function lastSeen({ headers }: Pick<Asked<Operation>, "headers">): number
   if (last === null || last === "") return null;
   if (/^\d{1,15}$/.test(last)) return Number(last);
   throw new LogError("invalid_request", "Last-Event-ID is the seq of an entry here");
+}
+
+/** Refuses to resume a stream whose last event is no longer in the log. */
+function checkSent({ conversation, headSeq }: HeadView, sent: number): void {
+  if (sent <= headSeq) return;
+  throw new LogError(
+    "diverged",
+    `Conversation ${conversation} lost entries ${headSeq + 1} to ${sent}, which you were sent. The database was probably restored, or failed over to a standby that lacked them. Read the log from the start`,
+    { conversation, seq: sent },
+  );
 }
 
 /** A response that streams, as long as its reader reads. */

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Holdfast } from "#conversation/holdfast";
 import { createClient } from "#edges/http/client/index";
 import { StoredTokens } from "#edges/http/index";
+import { LogError } from "#log/errors";
 import { user } from "#log/say";
+import { decorateStore } from "#store/decorate";
+import { storePort } from "#store/port";
+import { inMemoryStore } from "#stores/in-memory/index";
 import { by, told } from "../raw-requests.ts";
 import { handClock, serve, type Served, URL_HERE } from "../served.ts";
 
@@ -188,4 +193,45 @@ test("an open stream ends when its token is removed, and when its cookie expires
   expect(await byToken.text()).toContain("event: entry");
   clock.advance(86_400_001);
   expect(await byCookie.text()).toContain("event: entry");
+});
+
+test("a stream whose log lost what it was sent ends with `diverged`, and none resumes behind the end of a log", async () => {
+  const lost = Promise.withResolvers<never>();
+  const store = decorateStore(storePort(inMemoryStore()), {
+    verbs: (space) => ({
+      async *tail(request) {
+        if (request.after === 2) await lost.promise;
+        for await (const stored of space.tail(request)) {
+          yield stored;
+          if (stored.seq === 2) await lost.promise;
+        }
+      },
+    }),
+  });
+  await using other = await serve({ holdfast: new Holdfast(store, "default") });
+  const conversation = await other.holdfast.create({ id: "a" });
+  await conversation.append(user("one"));
+  const secret = await other.token("read");
+  const client = other.client(secret);
+  const heard: number[] = [];
+  const follow = async (entries: AsyncIterable<{ readonly seq: number }>): Promise<void> => {
+    for await (const { seq } of entries)
+      if (heard.push(seq) === 2) lost.reject(new LogError("diverged", "lost"));
+  };
+  lost.promise.catch(() => undefined);
+  await expect(follow(client.tail({ conversation: "a" }))).rejects.toMatchObject({
+    status: 409,
+    code: "diverged",
+  });
+  expect(heard).toEqual([1, 2]);
+  const text = await (await other.ask("/api/events?watch=a@1", by(secret))).text();
+  expect(text).toContain("event: diverged\ndata: ");
+  for (const [path, id] of [
+    ["/api/conversations/a/tail", "3"],
+    ["/api/events?watch=a", "0=3"],
+  ] as const)
+    expect(await told(await other.ask(path, by(secret, { "last-event-id": id })))).toEqual({
+      status: 409,
+      code: "diverged",
+    });
 });
