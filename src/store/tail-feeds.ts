@@ -1,4 +1,6 @@
 import type { StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
 
 /** What a tail reads at a time: while its reader takes nothing it holds no more, and what follows stays in the store. */
 export const TAIL_PAGE = { limit: 256, bytes: 65_536 } as const;
@@ -9,6 +11,11 @@ const RECENT_BYTES_MAX = 32_768; // for tails that are a little late; whoever is
 export interface TailPage {
   readonly entries: readonly StoredEntry[];
   readonly headSeq: number;
+  /**
+   * The entry after which was read, null where the log does not reach so far. A store whose logs may come back older than they
+   * were says so: a tail that was given another entry there ends with `diverged`.
+   */
+  readonly before?: EntryId | null;
 }
 
 /** One conversation as its tails read it. */
@@ -39,7 +46,7 @@ export class TailFeeds {
   ): AsyncGenerator<StoredEntry> {
     const feed = this.#feeds.get(name) ?? new Feed(source, after, () => this.#forget(name, feed));
     this.#feeds.set(name, feed);
-    let at = after;
+    let last: TailPlace = { seq: after, id: null };
     let hasRead = false;
     const ended = (): boolean => signal?.aborted === true || (hasRead && this.#isClosed());
     feed.join();
@@ -47,7 +54,7 @@ export class TailFeeds {
       while (!ended()) {
         let entries: readonly StoredEntry[];
         try {
-          entries = await feed.after(at, signal);
+          entries = await feed.after(last, signal);
         } catch (error) {
           if (ended()) return;
           throw error;
@@ -55,7 +62,7 @@ export class TailFeeds {
         hasRead = true;
         for (const stored of entries) {
           if (ended()) return;
-          at = stored.seq;
+          last = placeOf(stored);
           yield stored;
         }
       }
@@ -74,6 +81,15 @@ export class TailFeeds {
   }
 }
 
+/** The last entry that was told; its id is unknown where a tail begins. */
+interface TailPlace {
+  readonly seq: number;
+  readonly id: EntryId | null;
+}
+
+/** Without the rest of it, which may be large. */
+const placeOf = ({ seq, id }: StoredEntry): TailPlace => ({ seq, id });
+
 interface Waiting {
   readonly after: number;
   readonly done: PromiseWithResolvers<readonly StoredEntry[]>;
@@ -84,7 +100,7 @@ class Feed {
   /** Nobody follows it, or it has failed: whoever comes next begins another. */
   readonly #onEnd: () => void;
   /** The last entry that was read; what it begins with was not. */
-  #end: number;
+  #last: TailPlace;
   /** The last entry that is known to be there; beyond the end there is something to be read. */
   #known: number;
   /** The newest entries up to the end, while somebody is behind it. */
@@ -96,9 +112,13 @@ class Feed {
 
   constructor(source: TailSource, after: number, onEnd: () => void) {
     this.#source = source;
-    this.#end = after;
+    this.#last = { seq: after, id: null };
     this.#known = after + 1;
     this.#onEnd = onEnd;
+  }
+
+  get #end(): number {
+    return this.#last.seq;
   }
 
   join(): void {
@@ -112,18 +132,30 @@ class Feed {
   }
 
   /** The entries after a seq, once there are any; none at the signal, or where it is worth looking again. */
-  async after(after: number, signal: AbortSignal | undefined): Promise<readonly StoredEntry[]> {
+  async after(place: TailPlace, signal: AbortSignal | undefined): Promise<readonly StoredEntry[]> {
+    const after = place.seq;
     if (after >= this.#end) return this.#wait(after, signal);
     const missed = this.#end - after;
     if (missed <= this.#recent.length) return this.#recent.slice(-missed);
-    const { entries, headSeq } = await this.#source.read(after);
+    const { entries, headSeq } = await this.#read(place);
     if (entries.length === 0 && after < this.#end) this.#goBack(after, headSeq);
     return entries;
   }
 
+  /** A page, of the log that the tail was told before. */
+  async #read({ seq, id }: TailPlace): Promise<TailPage> {
+    const page = await this.#source.read(seq);
+    if (id === null || page.before === undefined || page.before === id) return page;
+    throw new LogError(
+      "diverged",
+      `The log lost entry ${seq}, which this tail was sent. The database was probably restored, or failed over to a standby that lacked it. Read the log from the start`,
+      { seq },
+    );
+  }
+
   /** The log does not reach as far as the tail wanted that began this. */
   #goBack(after: number, headSeq: number): void {
-    this.#end = after;
+    this.#last = { seq: after, id: null };
     this.#known = headSeq;
     this.#recent = [];
     this.#stop.abort("over");
@@ -159,7 +191,7 @@ class Feed {
         this.#known = end + 1;
         if (this.#waiting.size === 0) break; // it is read when somebody waits
         this.#known = end;
-        const { entries, headSeq } = await this.#source.read(end);
+        const { entries, headSeq } = await this.#read(this.#last);
         this.#known = Math.max(this.#known, headSeq);
         this.#add(entries.filter(({ seq }) => seq > this.#end));
       }
@@ -186,7 +218,7 @@ class Feed {
     const hasGap = last.seq - this.#end !== fresh.length;
     const isForAll = this.#waiting.size === this.#tails;
     this.#recent = hasGap || isForAll ? [] : newest([...this.#recent, ...fresh]);
-    this.#end = last.seq;
+    this.#last = placeOf(last);
     for (const { after, done } of this.#waiting)
       done.resolve(after < first.seq ? fresh : fresh.filter(({ seq }) => seq > after));
     this.#waiting.clear();

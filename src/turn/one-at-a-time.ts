@@ -193,6 +193,7 @@ export class OneAtATime {
     try {
       return await own();
     } catch (error) {
+      if (isLogError(error, "diverged")) this.#ends.forget(conversation.id); // the store says it, once
       if (!isLogError(error, "busy") || !(await releaseDead(conversation, this.#options))) throw error;
       return own();
     }

@@ -6,7 +6,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Agent } from "#agent/agent";
-import { type Holdfast, openHoldfast, Runtime } from "#index";
+import { type Conversation, type Holdfast, openHoldfast, Runtime } from "#index";
 import { conv, texts, user, Rig } from "#store/contract/rig";
 import { postgresStore } from "#stores/postgres/index";
 import { judgeConversation } from "#testing/index";
@@ -198,6 +198,64 @@ test("12: an unsynced standby is promoted: whoever knew of what it lost is told 
   expect(await another.check({ repair: false })).toEqual([]);
   for (const { agent, runtime } of [node, other]) await Promise.all([agent.close(), runtime.close()]);
 });
+
+test("an unsynced standby is promoted: a plain append is refused as diverged, once, and tails end with it", async () => {
+  await using holdfast = await openHoldfast({ store: cluster.address });
+  await using reader = await openHoldfast({ store: cluster.address });
+  const ids = ["append", "fact", "turn", "overtaken", "replaced", "tailed"];
+  for (const id of ids) await (await holdfast.create({ id: `plain-${id}` })).append(user("one"));
+  const of = (space: Holdfast, id: string): Promise<Conversation> => space.conversation(`plain-${id}`);
+  const standby = await cluster.standby();
+  await cluster.caughtUp(standby);
+  cluster.streams(false);
+
+  for (const id of ids) await (await of(holdfast, id)).append(user("the lost word"));
+  await (await of(holdfast, "fact")).title("The lost title");
+  const tails = [holdfast, reader].flatMap((space) =>
+    ["tailed", "overtaken"].map((id) => followed(space, `plain-${id}`)),
+  );
+  await Promise.all(tails.map(({ heard }) => heard(3)));
+  await cluster.failOver(standby);
+
+  await using another = await openHoldfast({ store: cluster.address });
+  await (await of(another, "replaced")).append(user("instead"));
+  await (await of(another, "overtaken")).append([user("instead"), user("and more")]);
+  for (const { ended } of tails) expect(await ended).toBe("diverged");
+  const node = nodeOn(holdfast);
+  const acts: { readonly [id: string]: () => Promise<unknown> } = {
+    append: async () => (await of(holdfast, "append")).append(user("next")),
+    fact: async () => (await of(holdfast, "fact")).title("Next"),
+    turn: () => node.agent.send("plain-turn", "next"),
+    overtaken: async () => (await of(holdfast, "overtaken")).append(user("next")),
+    replaced: async () => (await of(holdfast, "replaced")).append(user("next")),
+  };
+  for (const [id, act] of Object.entries(acts)) {
+    const before = (await (await of(another, id)).head()).headSeq;
+    await expect(act(), id).rejects.toMatchObject({ code: "diverged" });
+    expect([id, (await (await of(another, id)).head()).headSeq]).toEqual([id, before]);
+    await act();
+    expect([id, await texts(another.space, `plain-${id}`)]).toEqual([
+      id,
+      expect.not.arrayContaining(["the lost word"]),
+    ]);
+  }
+  await node.agent.close();
+  await node.runtime.close();
+  expect(await another.check({ repair: false })).toEqual([]);
+});
+
+/** A tail from the beginning, and how it ended. */
+function followed({ space }: Holdfast, id: string) {
+  const seqs: number[] = [];
+  const follow = async (): Promise<string> => {
+    for await (const { seq } of space.tail({ conversation: conv(id), after: 0 })) seqs.push(seq);
+    return "over";
+  };
+  const ended = follow().catch((error: { code: string }) => error.code);
+  const heard = (count: number): Promise<void> =>
+    vi.waitFor(() => expect(seqs).toHaveLength(count), { timeout: HANG_MS });
+  return { ended, heard };
+}
 
 test("a synced standby is promoted: what was acknowledged is there, and its owner goes on", async () => {
   const standby = await cluster.standby();

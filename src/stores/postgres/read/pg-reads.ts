@@ -117,7 +117,8 @@ function withinBytes(rows: string, order: string): string {
 
 const NONE = `select ${COLUMNS} from @.entries e where false`;
 
-const TAIL_PAGE = `select c.head_seq, ${COLUMNS} from (select c.id, c.head_seq ${LISTED}) c
+const TAIL_PAGE = `select c.head_seq, (select b.id from @.entries b where b.space = $1 and b.conversation = c.id and b.seq = $3),
+  ${COLUMNS} from (select c.id, c.head_seq ${LISTED}) c
   left join lateral (${withinBytes(
     `select ${COLUMNS} from @.entries e where e.space = $1 and e.conversation = c.id and e.seq > $3 and e.seq <= $4
       order by e.seq limit $5`,
@@ -136,13 +137,16 @@ export async function readTailPage(
   }: Required<Pick<ReadRequest, "conversation" | "after" | "limit" | "bytes">>,
 ): Promise<TailPage> {
   const values = [space, conversation, after, Number.MAX_SAFE_INTEGER, limit, bytes];
-  const rows = await db.read<readonly [number, ...(EntryRow[number] | null)[]]>(TAIL_PAGE, ...values);
+  const rows = await db.read<readonly [number, EntryId | null, ...(EntryRow[number] | null)[]]>(
+    TAIL_PAGE,
+    ...values,
+  );
   const [first] = rows;
   if (first === undefined) throw notFound(conversation);
-  const entries = rows.flatMap(([, ...row]) =>
+  const entries = rows.flatMap(([, , ...row]) =>
     row[2] === null ? [] : [toStored(row as unknown as EntryRow)],
   );
-  return { entries, headSeq: first[0] };
+  return { entries, headSeq: first[0], before: first[1] };
 }
 
 /** Types are words of our own table, so they may stand in the text. */

@@ -17,7 +17,8 @@ import { isDuplicate, isLost, notFound } from "#stores/postgres/postgres-errors"
 import { APPEND } from "#stores/postgres/tables/pg-append-sql";
 import { unpacked } from "#stores/postgres/tables/pg-packed-plan";
 import { readState, type State, summaryOut } from "#stores/postgres/tables/pg-rows";
-import type { Heads } from "./pg-heads.ts";
+import { checkEnd, endsAt } from "./pg-ends.ts";
+import type { Heads, LogEnd } from "./pg-heads.ts";
 import { batchValues, linkFields, namesSeqs } from "./pg-batch.ts";
 import { idBusy } from "./pg-busy.ts";
 import { type Looked, lookUp } from "./pg-lookup.ts";
@@ -63,12 +64,15 @@ export async function appendBatch(writing: Writing, request: AppendRequest): Pro
 async function appendNow(writing: Writing, request: AppendRequest): Promise<AppendResult> {
   const { db, space, heads } = writing;
   const { conversation } = request;
+  const isOwner = request.author.kind === "owner";
   const known = heads.get(space, conversation);
+  const end = heads.end(space, conversation);
   const doubt: Doubt = { sentAfter: null };
-  let from = known === undefined ? null : withoutLookup(known, 0, request);
+  const isKnown = known !== undefined && (end === undefined || isOwner || endsAt(known, end));
+  let from = isKnown ? withoutLookup(known, 0, request) : null;
   let fresh = false;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const tried = await tryAppend(writing, request, { from, fresh, doubt });
+    const tried = await tryAppend(writing, request, { from, fresh, doubt, end });
     if (tried.result !== null) return tried.result;
     heads.forget(space, conversation);
     from = tried.next;
@@ -76,7 +80,8 @@ async function appendNow(writing: Writing, request: AppendRequest): Promise<Appe
   }
   return db.within(async (locked) => {
     await locked.write(LOCK, space, conversation);
-    const tried = await tryAppend({ ...writing, db: locked }, request, { from: null, fresh: true, doubt });
+    const round = { from: null, fresh: true, doubt, end };
+    const tried = await tryAppend({ ...writing, db: locked }, request, round);
     if (tried.result !== null) return tried.result;
     throw idBusy(conversation);
   });
@@ -87,11 +92,19 @@ interface Doubt {
   sentAfter: number | null;
 }
 
+interface Round {
+  readonly from: Looked | null;
+  /** The database said it in this append. */
+  readonly fresh: boolean;
+  readonly doubt: Doubt;
+  readonly end: LogEnd | undefined;
+}
+
 /** One round: the result, or what the next one may be planned from. */
 async function tryAppend(
   writing: Writing,
   request: AppendRequest,
-  { from, fresh, doubt }: { readonly from: Looked | null; readonly fresh: boolean; readonly doubt: Doubt },
+  { from, fresh, doubt, end }: Round,
 ): Promise<{ readonly result: AppendResult | null; readonly next: Looked | null }> {
   const { db, space } = writing;
   const doubted = doubt.sentAfter !== null;
@@ -104,13 +117,18 @@ async function tryAppend(
     const ids = await idsOf(writing, request.conversation, plan.result);
     return { result: { ...plan.result, ids }, next: null };
   }
+  const isFresh = fresh || from === null;
+  // An owner names the last batch that it knows itself.
+  if (isFresh && request.author.kind !== "owner") await checkEnd(writing, state, end);
   if (plan.kind === "refused") {
-    if (fresh || from === null) throw plan.error;
-    return { result: null, next: null };
+    if (!isFresh) return { result: null, next: null };
+    if (plan.error.code === "diverged") writing.heads.forgetEnd(space, request.conversation);
+    throw plan.error;
   }
   try {
-    const verdict = await send(writing, request, { state, plan });
-    if (verdict?.[0] === "written") return { result: kept(writing, { state, plan }, verdict), next: null };
+    const verdict = await send(writing, request, { state, plan, isFresh });
+    if (verdict?.[0] === "written")
+      return { result: kept(writing, { state, plan, durability: request.durability }, verdict), next: null };
     return { result: null, next: verdict === null ? null : afterMiss(verdict, request) };
   } catch (error) {
     // An id or a key that another one has just written is judged by the rules, from what is there now.
@@ -158,7 +176,7 @@ function foundAgain(
 async function send(
   writing: Writing,
   request: AppendRequest,
-  { state, plan }: { readonly state: State; readonly plan: WritePlan },
+  { state, plan, isFresh }: { readonly state: State; readonly plan: WritePlan; readonly isFresh: boolean },
 ): Promise<Verdict | null> {
   const { db, space } = writing;
   const { head } = state;
@@ -167,6 +185,8 @@ async function send(
   const summary = summaryAfter(head, change);
   const changed = summary !== head.summary;
   const write = { space, conversation: request.conversation, head, plan, batch: request };
+  // What is only remembered must be all of the log: only then nothing of it was lost since.
+  const isBound = namesSeqs(write) || (!isFresh && request.author.kind !== "owner");
   const values = batchValues(write, {
     relaxed: request.durability === "relaxed",
     born: state.born,
@@ -175,7 +195,7 @@ async function send(
     ownerLink: basis?.ownerLink,
     unleased: request.author.kind === "once",
     summarySeq: changed ? state.summarySeq : null,
-    headSeq: namesSeqs(write) ? head.headSeq : null,
+    headSeq: isBound ? head.headSeq : null,
     newEpoch: change.epoch,
     leafId: leaf?.id,
     leafConversation: leaf?.conversation === head.conversation ? null : leaf?.conversation,
@@ -211,11 +231,16 @@ function verdictIn(answer: string): Verdict {
 /** The head after the batch: as the plan says where nobody came in between, else as the database says. */
 function kept(
   { heads, space, onWrite, onAwaited }: Writing,
-  { state, plan }: { readonly state: State; readonly plan: WritePlan },
+  {
+    state,
+    plan,
+    durability,
+  }: { readonly state: State; readonly plan: WritePlan } & Pick<AppendRequest, "durability">,
   [, text, headSeq, awaitedSeq, link, ownerLink]: Verdict,
 ): AppendResult {
   const after = text === null ? planned(state, plan, link ?? "") : readState(text);
   heads.keep(space, after);
+  if (durability === "full") heads.keepEnd(space, after);
   const ids = plan.entries.map(({ id }) => id);
   const fromSeq = (headSeq ?? after.head.headSeq) - ids.length + 1;
   onWrite(after.head.conversation, storedEntries(plan, fromSeq - 1));

@@ -33,6 +33,7 @@ const OF_LOG = "where space = $1 and conversation = $2";
 /** Removes a conversation, then what was kept only for it of erased conversations above; all of it or nothing. */
 export async function eraseLog({ db, space, heads }: Writing, conversation: ConversationId): Promise<void> {
   heads.forget(space, conversation);
+  heads.forgetEnd(space, conversation);
   await db.patient().transaction(async (session) => {
     const erasing = { session, space };
     const [doomed] = await session.query(LOCK, [space, conversation]);

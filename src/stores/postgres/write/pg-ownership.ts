@@ -7,6 +7,7 @@ import { headView, readState, type State } from "#stores/postgres/tables/pg-rows
 import { escapeText } from "#stores/postgres/tables/pg-text";
 import type { Writing } from "./pg-append.ts";
 import { idBusy } from "./pg-busy.ts";
+import { checkEnd } from "./pg-ends.ts";
 import { lookUp } from "./pg-lookup.ts";
 
 const ROUNDS_MAX = 24;
@@ -21,14 +22,22 @@ returning row_to_json(c)::text`;
 
 type Decide = (state: State, nowMs: number) => Ownership;
 
-export function acquireLog(writing: Writing, request: AcquireRequest): Promise<HeadView> {
+export async function acquireLog(writing: Writing, request: AcquireRequest): Promise<HeadView> {
   const decide: Decide = ({ head, lease }, nowMs) => planAcquire(head, lease, { ...request, nowMs });
-  return own(writing, request, { decide, relaxed: false });
+  const end = writing.heads.end(writing.space, request.conversation);
+  const { state, view } = await own(writing, request, { decide, relaxed: false });
+  try {
+    await checkEnd(writing, state, end);
+  } catch (error) {
+    await renewLog(writing, { conversation: request.conversation, epoch: view.epoch, leaseMs: 0 });
+    throw error;
+  }
+  return view;
 }
 
-export function renewLog(writing: Writing, request: RenewRequest): Promise<HeadView> {
+export async function renewLog(writing: Writing, request: RenewRequest): Promise<HeadView> {
   const decide: Decide = ({ head, lease }, nowMs) => planRenew(head, lease, { ...request, nowMs });
-  return own(writing, request, { decide, relaxed: true });
+  return (await own(writing, request, { decide, relaxed: true })).view;
 }
 
 /** Decided from what is remembered, done only if it is still so. Refused is only what the database itself says. */
@@ -36,7 +45,7 @@ async function own(
   writing: Writing,
   request: { readonly conversation: ConversationId; readonly leaseMs: number },
   { decide, relaxed }: { readonly decide: Decide; readonly relaxed: boolean },
-): Promise<HeadView> {
+): Promise<{ readonly state: State; readonly view: HeadView }> {
   const { db, space, heads } = writing;
   const { conversation, leaseMs } = request;
   let state = heads.get(space, conversation);
@@ -79,7 +88,7 @@ async function own(
       if (row !== undefined) {
         const owned = readState(row[0]);
         heads.keep(space, owned);
-        return headView(owned, (owned.lease?.untilMs ?? 0) - leaseMs);
+        return { state: owned, view: headView(owned, (owned.lease?.untilMs ?? 0) - leaseMs) };
       }
     } catch (error) {
       // An epoch that nobody was told of harms nobody: the next one is taken.

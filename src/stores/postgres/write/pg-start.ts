@@ -118,7 +118,9 @@ async function startLog(writing: Writing, start: Start, source: ForkSource | nul
         source?.born ?? null,
       );
       if (row !== undefined) {
-        heads.keep(space, readState(row[0]));
+        const state = readState(row[0]);
+        heads.keep(space, state);
+        heads.keepEnd(space, state);
         writing.onWrite(conversation, []);
         return { result: resultOf(plan, head), head };
       }
