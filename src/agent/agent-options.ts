@@ -1,12 +1,11 @@
-import type { TurnOutcome } from "#log/entry";
 import type { AssistantMessage, Usage } from "#log/message";
-import type { EndingClass } from "#log/ending-class";
 import type { Json } from "#log/json/json-text";
 import { checkNumbers, withDefaults } from "#log/with-defaults";
 import { type Clock, systemClock } from "#conversation/clock";
 import { systemIdsAndTime } from "#store/prepare";
 import type { Tool } from "#turn/effects/tool";
-import type { Host, PermissionAsked, TurnResult } from "#turn/host";
+import type { Host, PermissionAsked } from "#turn/host";
+import type { EndedTurn } from "#turn/turns";
 import { asPool, type Pool } from "#turn/pool/pool";
 import type { PoolOptions } from "#turn/pool/pool-options";
 import { endRecordedProcess } from "#turn/effects/left-processes";
@@ -203,11 +202,9 @@ export interface AgentSendOptions extends AgentCarryOptions {
 }
 
 /** What became of a turn. `waiting`: it is parked until its questions are answered. */
-export interface AgentResult extends Omit<TurnResult, "outcome" | "class" | "upstream"> {
+export interface AgentResult extends EndedTurn {
   /** The run it belongs to; null for a turn that was begun before turns had one. */
   readonly run: string | null;
-  readonly outcome: TurnOutcome | "waiting";
-  readonly class: EndingClass | null;
   readonly model: string | null;
   readonly steps: number;
   /** Of all attempts of this turn that were made by this call. */

@@ -1,5 +1,5 @@
 import { isLogError, LogError } from "#log/errors";
-import { type ConversationId, parseConversationId, parseKey } from "#log/ids";
+import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
 import { OwnedLog } from "#conversation/kept/owned-log";
 import type { PromptContent } from "#turn/accept";
@@ -7,6 +7,7 @@ import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type Claim, type CloseOptions, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import { PoolPart } from "#turn/pool/pool-part";
+import { turnKey } from "#turn/turns";
 import type { AgentResult, AgentSendOptions, SettledOptions } from "./agent-options.ts";
 import { knownResult } from "./agent-result.ts";
 import type { AgentWork } from "./loop/loop-turn.ts";
@@ -84,7 +85,7 @@ export class AgentTurns {
     const claim = steps === undefined ? null : attemptIn(steps, id).claim;
     const alone = (inside: (at: AgentWork) => Promise<AgentResult>): Promise<AgentResult> =>
       this.alone(id, options, inside, claim);
-    const key = turnKey(asked.verb, options);
+    const key = keyOf(asked.verb, options);
     const work = (at: AgentWork, under?: string): Promise<AgentResult> =>
       this.#carried.carry(at, { content, key: under, options });
     if (steps !== undefined)
@@ -153,7 +154,7 @@ export class AgentTurns {
 }
 
 /** The same key is the same turn: the caller's, that of the trigger whose run begins with it, or that of the run it carries. */
-function turnKey(verb: "send" | "continue", { key, run }: AgentSendOptions): string | undefined {
+function keyOf(verb: "send" | "continue", { key, run }: AgentSendOptions): string | undefined {
   const isTriggered = typeof run === "object" && run.trigger.id !== undefined;
   if (isTriggered && key !== undefined)
     throw new LogError(
@@ -161,8 +162,8 @@ function turnKey(verb: "send" | "continue", { key, run }: AgentSendOptions): str
       "A run whose trigger has an id is known by that: give the prompt no key of its own. Nothing was written or sent",
     );
   if (isTriggered) return triggerKey(run.trigger);
-  if (key !== undefined) return parseKey(`${verb}/${key}`);
-  return typeof run === "string" ? parseKey(`send/run/${run}`) : undefined;
+  if (key !== undefined) return turnKey(verb, key);
+  return typeof run === "string" ? turnKey("send", `run/${run}`) : undefined;
 }
 
 /** A turn that is in the log has its run. */

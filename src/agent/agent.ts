@@ -5,6 +5,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
 import type { CloseOptions, Note } from "#turn/one-at-a-time";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
+import { editTurn, type Turns } from "#turn/turns";
 import {
   type AgentCarryOptions,
   type AgentOptions,
@@ -41,7 +42,7 @@ import type { SkillList } from "./skills/skills.ts";
  * An agent loop on the log: turns are carried by our own model calls and tools. Whatever dies in between, the conversation
  * goes on from what is in the log.
  */
-export class Agent implements AsyncDisposable {
+export class Agent implements Turns, AsyncDisposable {
   readonly #holdfast: Holdfast;
   readonly #options: SettledOptions;
   readonly #turns: AgentTurns;
@@ -104,6 +105,25 @@ export class Agent implements AsyncDisposable {
    */
   async continue(to: Conversation | string, options: AgentCarryOptions = {}): Promise<AgentResult> {
     return this.#turns.once(idOf(to), { verb: "continue", content: null, options });
+  }
+
+  /** The same as `continue`: a prompt that nothing has answered is in the context, and the model is asked again. */
+  retry(to: Conversation | string, options: AgentCarryOptions = {}): Promise<AgentResult> {
+    return this.continue(to, options);
+  }
+
+  /** Sends a prompt in place of an earlier one; what followed that one stays in the log, beside the branch. */
+  async edit(
+    to: Conversation | string,
+    entry: string,
+    content: PromptContent,
+    options: AgentSendOptions = {},
+  ): Promise<AgentResult> {
+    const edit = { conversation: idOf(to), content, key: options.key };
+    return editTurn(this.#holdfast, edit, {
+      goBack: () => this.goBackTo(to, entry),
+      send: () => this.send(to, content, options),
+    });
   }
 
   /** Answers what a turn asked, and goes on with it. */

@@ -1,4 +1,4 @@
-import { parseConversationId, parseKey } from "#log/ids";
+import { parseConversationId } from "#log/ids";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
@@ -6,6 +6,7 @@ import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type CloseOptions, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
+import { editTurn, turnKey, type Turns } from "#turn/turns";
 import { checkUpstreams, type Upstreams, upstreamsFor } from "./agents.ts";
 import { isLogError, LogError } from "#log/errors";
 import { withDefaults } from "#log/with-defaults";
@@ -32,7 +33,7 @@ import type { UpstreamSession } from "./upstream.ts";
 type Verb = "send" | "retry" | "continue";
 
 /** Sends prompts so that the conversation survives whatever becomes of the upstream. */
-export class Runtime implements AsyncDisposable {
+export class Runtime implements Turns, AsyncDisposable {
   readonly #holdfast: Holdfast;
   readonly #options: Settled;
   readonly #live: LiveSessions;
@@ -79,6 +80,20 @@ export class Runtime implements AsyncDisposable {
       if (await mayHaveActed({ ...this.#options, ...work }, facts)) throw maybeDone();
       const { content, ...again } = await readUnanswered(work.conversation, facts);
       return this.#sender.send(work, { prompt: { content, again }, key, options });
+    });
+  }
+
+  /** Sends a prompt in place of an earlier one; what followed that one stays in the log, beside the branch. */
+  async edit(
+    to: Conversation | string,
+    entry: string,
+    content: PromptContent,
+    options: SendOptions = {},
+  ): Promise<SendResult> {
+    const edit = { conversation: idOf(to), content, key: options.key };
+    return editTurn(this.#holdfast, edit, {
+      goBack: () => this.goBackTo(to, entry, options),
+      send: () => this.send(to, content, options),
     });
   }
 
@@ -204,7 +219,7 @@ export class Runtime implements AsyncDisposable {
     this.#upstreams(options);
     const id = idOf(to);
     if (options.key === undefined) return this.#alone(id, options, (inside) => work(inside, undefined));
-    const key = parseKey(`${verb}/${options.key}`);
+    const key = turnKey(verb, options.key);
     const alone = (inside: (at: Work) => Promise<SendResult>): Promise<SendResult> =>
       this.#alone(id, options, inside);
     const settle = (inside: Work): Promise<unknown> => this.#sender.settle(inside);

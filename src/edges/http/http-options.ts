@@ -11,7 +11,7 @@ import type { RateLimits } from "./guard/rate-limit.ts";
 import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
 import type { ServerLog } from "./server-log.ts";
-import type { AgentSources } from "./turns/served-agent.ts";
+import type { AgentSources } from "./turns/agent-source.ts";
 
 /** How much one who asks may take of the server. */
 export interface HttpLimits extends RateLimits, StreamLimits {

@@ -14,4 +14,5 @@ export { openApiDocument } from "./routes/open-api.ts";
 export type { Api, OperationName } from "./routes/api.ts";
 export type { WaitingTrouble } from "./routes/server-api.ts";
 export type { Right } from "./routes/route.ts";
-export type { AgentSource, AgentSources, CarriedTurn, ServedAgent } from "./turns/served-agent.ts";
+export type { AgentSource, AgentSources } from "./turns/agent-source.ts";
+export type { EndedTurn, RunTurnOptions, Turns } from "#turn/turns";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import type { Holdfast } from "#conversation/holdfast";
 import { SimulatedAgent } from "#edges/cli/serve/simulated-agent";
-import type { ServedAgent } from "#edges/http/index";
+import type { Turns } from "#edges/http/index";
 import type { Entry } from "#log/entry";
 import { RealTimeline, SimWorld } from "#testing/index";
 import { ScriptedModel } from "../../agent/scripted-model.ts";
@@ -20,10 +20,16 @@ const fastAgent = (holdfast: Holdfast): SimulatedAgent =>
   new SimulatedAgent(holdfast, { world: new SimWorld({ timeline: new RealTimeline(1_000) }) });
 
 /** Dies when it has gone back, before it sends. */
-function dying(agent: ServedAgent): ServedAgent {
+function dying(agent: Turns): Turns {
   return {
     send: () => Promise.reject(new Error("The process is gone")),
+    edit: async (to, entry) => {
+      await agent.goBackTo(to, entry);
+      throw new Error("The process is gone");
+    },
     continue: (...given) => agent.continue(...given),
+    retry: (...given) => agent.retry(...given),
+    note: (...given) => agent.note(...given),
     steer: (...given) => agent.steer(...given),
     goBackTo: (...given) => agent.goBackTo(...given),
     cancel: (of) => agent.cancel(of),

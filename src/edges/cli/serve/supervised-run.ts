@@ -1,4 +1,4 @@
-import type { AgentSource, AgentSources, Grant, KeptAccess, Listening, ServedAgent } from "#edges/http/index";
+import type { AgentSource, AgentSources, Grant, KeptAccess, Listening } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
 import type { ServerRun } from "./server-run.ts";
@@ -71,7 +71,7 @@ function withKill(sources: AgentSources): AgentSources {
       const agent = await source.open(holdfast);
       const strike = agent.strike?.bind(agent);
       if (strike === undefined) return agent;
-      const killing: ServedAgent["strike"] = async (trouble) => {
+      const killing: typeof strike = async (trouble) => {
         if (trouble.kind !== KILL_SERVER) return strike(trouble);
         setTimeout(() => process.kill(process.pid, "SIGKILL"), KILL_MS);
         return { phase: "now" };

@@ -15,9 +15,7 @@ import {
   type Watched,
   watchEvents,
 } from "#edges/http/events/tails";
-import { checkContent } from "#turn/accept";
-import type { Host } from "#turn/host";
-import type { CarriedTurn, ServedAgent } from "#edges/http/turns/served-agent";
+import type { EndedTurn, RunTurnOptions, Turns } from "#turn/turns";
 import type { Operation } from "#edges/http/routes/route";
 import type { Asked, HandlersOf } from "./asked.ts";
 import { conversationOf } from "./conversation-of.ts";
@@ -31,32 +29,15 @@ type AskedTurn = Pick<
   "holdfast" | "params" | "body" | "key" | "server" | "headers" | "signal" | "grant" | "isValid"
 >;
 
-/** What every verb of an agent is told of the turn. */
-interface TurnOptions extends Host {
-  readonly key?: string;
-  readonly model?: string;
-}
-
 export const TURN_HANDLERS: HandlersOf<TurnApi> = {
-  send: (asked) => begin(asked, (agent, id, options) => agent.send(id, asked.body.content, options)),
+  send: (asked) => begin(asked, (turns, id, options) => turns.send(id, asked.body.content, options)),
 
   edit: (asked) =>
-    begin(asked, async (agent, id, options) => {
-      checkContent(asked.body.content);
-      // Under a known key the words have taken their place before.
-      const { key } = options;
-      const conversation = asked.holdfast.handle(parseConversationId(id));
-      const isKnown = key !== undefined && (await conversation.findAppend(`send/${key}`)) !== null;
-      if (!isKnown) await agent.goBackTo(id, asked.params.entry);
-      return agent.send(id, asked.body.content, options);
-    }),
+    begin(asked, (turns, id, options) => turns.edit(id, asked.params.entry, asked.body.content, options)),
 
-  continueTurn: (asked) => begin(asked, (agent, id, options) => agent.continue(id, options)),
+  continueTurn: (asked) => begin(asked, (turns, id, options) => turns.continue(id, options)),
 
-  retry: (asked) =>
-    begin(asked, (agent, id, options) =>
-      agent.retry === undefined ? agent.continue(id, options) : agent.retry(id, options),
-    ),
+  retry: (asked) => begin(asked, (turns, id, options) => turns.retry(id, options)),
 
   async answerRequest(asked) {
     const { request, outcome } = asked.body;
@@ -75,7 +56,7 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
     // Whoever carries the turn hears of it; where nobody does, it is gone on with here.
     const { lease } = await conversation.head();
     if (isHeld(lease) || asked.server.turns.names.length === 0) return { ...about, deduped, turn: null };
-    const turn = await started(asked, conversation, (agent, id, options) => agent.continue(id, options));
+    const turn = await started(asked, conversation, (turns, id, options) => turns.continue(id, options));
     return { ...about, deduped, turn };
   },
 
@@ -135,21 +116,21 @@ export const TURN_HANDLERS: HandlersOf<TurnApi> = {
   },
 };
 
-type Carry = (agent: ServedAgent, conversation: string, options: TurnOptions) => Promise<CarriedTurn>;
+type Run = (turns: Turns, conversation: string, options: RunTurnOptions) => Promise<EndedTurn>;
 
 /** Begins a turn; whoever wants events is sent them, all others that it has begun. */
-async function begin(asked: AskedTurn, carry: Carry): Promise<TurnBegun | Response> {
+async function begin(asked: AskedTurn, run: Run): Promise<TurnBegun | Response> {
   const conversation = conversationOf(asked);
-  const turn = await started(asked, conversation, carry);
+  const turn = await started(asked, conversation, run);
   if (!(asked.headers.get("accept") ?? "").includes("text/event-stream")) return turn;
   return stream(asked, (scope) => turnEvents({ holdfast: asked.holdfast, ...scope }, turn, null));
 }
 
-async function started(asked: AskedTurn, conversation: Conversation, carry: Carry): Promise<TurnBegun> {
+async function started(asked: AskedTurn, conversation: Conversation, run: Run): Promise<TurnBegun> {
   const { body, key, server, holdfast } = asked;
   const place = { holdfast, conversation: conversation.id, chosen: body };
-  const begun = await server.turns.begin(place, (agent, host) =>
-    carry(agent, conversation.id, {
+  const begun = await server.turns.begin(place, (turns, host) =>
+    run(turns, conversation.id, {
       ...host,
       ...(key === undefined ? {} : { key }),
       ...(body.model === undefined ? {} : { model: body.model }),

@@ -3,12 +3,13 @@ import type { OnError } from "#edges/http/server-log";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Host, HostEvent } from "#turn/host";
+import type { EndedTurn } from "#turn/turns";
 import { Refusal } from "#edges/http/guard/failures";
 import type { WaitingTrouble } from "#edges/http/routes/server-api";
 import { isLeft } from "#edges/http/events/left-turns";
 import { LiveListeners, TurnWords } from "#edges/http/events/live-words";
 import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
-import type { AgentSource, AgentSources, CarriedTurn, ServedAgent } from "./served-agent.ts";
+import type { AgentSource, AgentSources, ServedTurns } from "./agent-source.ts";
 
 /** A turn that is in the log: it goes on whether or not anybody listens. */
 export interface BegunTurn {
@@ -48,7 +49,7 @@ export interface TurnPlace {
 }
 
 interface RunningTurn extends TurnPlace {
-  readonly agent: ServedAgent;
+  readonly agent: ServedTurns;
   /** Null until it is in the log. */
   turn: string | null;
   ended: Promise<unknown>;
@@ -58,7 +59,7 @@ interface RunningTurn extends TurnPlace {
 export class RunningTurns {
   readonly #sources: AgentSources;
   readonly #onError: OnError;
-  readonly #agents = new Map<string, Promise<ServedAgent>>();
+  readonly #agents = new Map<string, Promise<ServedTurns>>();
   readonly #running = new Set<RunningTurn>();
   readonly #cancels: CancelRequests;
   /** By space, agent and key: troubles are of this process, and so is what is known of them. */
@@ -89,7 +90,7 @@ export class RunningTurns {
   }
 
   /** The agent that is named, in this space. */
-  agent(holdfast: Holdfast, chosen: Chosen = {}): Promise<ServedAgent> {
+  agent(holdfast: Holdfast, chosen: Chosen = {}): Promise<ServedTurns> {
     const { name, source } = this.#source(chosen);
     const key = `${holdfast.spaceId}/${name}`;
     const known = this.#agents.get(key);
@@ -101,7 +102,7 @@ export class RunningTurns {
   }
 
   /** Those that were asked for in this space, or the one of this name. */
-  async #opened(holdfast: Holdfast, name?: string): Promise<readonly ServedAgent[]> {
+  async #opened(holdfast: Holdfast, name?: string): Promise<readonly ServedTurns[]> {
     const prefix = `${holdfast.spaceId}/`;
     const isMeant = (key: string): boolean =>
       name === undefined ? key.startsWith(prefix) : key === `${prefix}${this.#source({ agent: name }).name}`;
@@ -173,7 +174,7 @@ export class RunningTurns {
   /** Resolves once the turn is in the log, or cannot be begun. It is carried on by itself. */
   async begin(
     place: TurnPlace,
-    carry: (agent: ServedAgent, host: Host) => Promise<CarriedTurn>,
+    carry: (agent: ServedTurns, host: Host) => Promise<EndedTurn>,
   ): Promise<BegunTurn> {
     const agent = await this.agent(place.holdfast, place.chosen);
     // Who cannot hear that it is to stop carries the turn all the same.
