@@ -48,7 +48,7 @@ export class GrowingContext {
     for (const [at, entry] of read.entries()) {
       this.#tail.push(entry);
       if (hidden.has(entry.id)) this.#hidden.add(entry.id);
-      if (startsAnew(entry, this.#hidden) && hasItsCalls(this.#tail.toReversed()))
+      if (startsAnew(entry, this.#hidden) && hasItsCalls(this.#tail.toReversed(), this.#hidden))
         return this.#beginOlder().add(read.slice(at + 1), hidden);
     }
   }
@@ -89,7 +89,7 @@ export class GrowingContext {
     if (isAnswer(entry) && this.context().messages.length === 0) return false;
     if (startsAnew(entry, this.#hidden)) this.#fold();
     this.#tail.push(entry);
-    if (isResult(entry) && !hasItsCalls(this.#tail)) return false;
+    if (isResult(entry) && !hasItsCalls(this.#tail, this.#hidden)) return false;
     this.#facts = grown(facts, entry);
     this.#context = null;
     return true;
@@ -151,14 +151,14 @@ function isResult(entry: Entry): boolean {
   return entry.type === "message" && entry.message.role === "toolResult";
 }
 
-/** Whether every result among entries, oldest first, follows a call of its own among them. */
-function hasItsCalls(entries: readonly Entry[]): boolean {
+/** Whether every result among entries, oldest first, follows a call of its own among them that is not hidden. */
+function hasItsCalls(entries: readonly Entry[], hidden: ReadonlySet<EntryId>): boolean {
   const calls = new Set<string>();
   for (const entry of entries) {
     if (entry.type !== "message") continue;
     const { message } = entry;
     if (message.role === "toolResult" && !calls.has(message.toolCallId)) return false;
-    if (message.role === "assistant")
+    if (message.role === "assistant" && !hidden.has(entry.id))
       for (const block of message.content) if (block.type === "toolCall") calls.add(block.id);
   }
   return true;
