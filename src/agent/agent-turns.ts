@@ -1,7 +1,6 @@
 import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
-import { OwnedLog } from "#conversation/kept/owned-log";
 import type { PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
@@ -61,13 +60,9 @@ export class AgentTurns {
   ): Promise<T> {
     const held = (owned: Owned): Promise<T> =>
       this.warm.use(owned.conversation.id, async (warm) => {
-        const log = new OwnedLog(owned.owner);
-        warm.words.follow(log);
-        try {
-          return await inside({ ...owned, host, warm, log });
-        } finally {
-          await warm.context.keepUp(log);
-        }
+        warm.context.follow(owned.owner);
+        warm.words.follow(owned.owner);
+        return inside({ ...owned, host, warm });
       });
     return this.#turns.run(id, held, { claim, signal: host.signal }).catch(async (error: unknown) => {
       if (isLogError(error, "fenced") || isLogError(error, "diverged"))

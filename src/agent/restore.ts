@@ -6,7 +6,7 @@ import type { ContextMessage } from "#log/projections/pairs";
 import type { Queued } from "#log/projections/queue";
 import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";
 import type { Conversation } from "#conversation/conversation";
-import type { ContextNow } from "#conversation/kept/kept-context";
+import type { ContextNow } from "#conversation/context-cache";
 import type { HeadView } from "#store/requests";
 import { type OpenTurn, openTurnAt } from "#conversation/list-conversations";
 import { readContextAndHead } from "#conversation/reading";

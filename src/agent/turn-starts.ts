@@ -132,7 +132,7 @@ export class TurnStarts {
     how: TurnHow,
     of: { readonly run: LoopRun | string | null; readonly key?: string },
   ): Promise<TurnBegun | null> {
-    const [next] = dueAt(await how.words.known(), ["turn"]);
+    const [next] = dueAt(await how.words.owned(), ["turn"]);
     if (next === undefined) return null;
     const { newId, pool } = this.#options;
     const known = typeof of.run === "string" ? await startOf(work, of.run) : null;

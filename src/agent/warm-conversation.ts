@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
-import { type ContextNow, KeptContext } from "#conversation/kept/kept-context";
-import { isSameHead } from "#conversation/kept/owned-log";
+import { ContextCache, type ContextNow } from "#conversation/context-cache";
+import { isSameMark } from "#conversation/live-projection";
 import { inheritedLogs } from "#conversation/read-log";
 import { SteerQueue } from "#conversation/steer-queue";
 import type { ConversationId } from "#log/ids";
@@ -15,7 +15,7 @@ import { restoreAgain, type Restored, restoreFrom, type RestoreInput } from "./r
  * the head was compared: what another process has written since is in it, or it is read anew.
  */
 export class WarmConversation implements Held {
-  readonly context: KeptContext;
+  readonly context: ContextCache;
   /** What people have said that waits. */
   readonly words: SteerQueue;
   readonly #conversation: Conversation;
@@ -26,7 +26,7 @@ export class WarmConversation implements Held {
 
   /** `servers`: those that are there for this conversation alone, now. */
   constructor(conversation: Conversation, servers: () => readonly McpServers[]) {
-    this.context = new KeptContext(conversation.space, conversation.id);
+    this.context = new ContextCache(conversation.space, conversation.id);
     this.words = new SteerQueue(conversation.space, conversation.id);
     this.#conversation = conversation;
     this.#servers = servers;
@@ -57,7 +57,7 @@ export class WarmConversation implements Held {
   async restored(input: RestoreInput): Promise<Restored> {
     const now: ContextNow = await this.context.now();
     const known = this.#restored;
-    const isSame = known !== null && isSameHead(known.head, now.head);
+    const isSame = known !== null && isSameMark(known.head, now.head);
     const restored = isSame
       ? await restoreAgain(known.restored, now.head, input)
       : await restoreFrom(this.#conversation, now, input);

@@ -2,6 +2,7 @@ import type { AppendResult, Author, StampedDraft } from "#log/batch";
 import type { Durability } from "#log/plans/durability";
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { Entry, EntryBody } from "#log/entry";
+import { isNode } from "#log/entry-types";
 import { type EntryId, parseEntryId, parseKey } from "#log/ids";
 import type { HeadView } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
@@ -44,8 +45,17 @@ export interface Written {
   readonly fromSeq: number;
   readonly toSeq: number;
   readonly drafts: readonly StampedDraft[];
-  /** The link of the log behind it. */
+  /** The hash of the log after it. */
   readonly link: string | null;
+  /** The leaf before it. */
+  readonly leaf: string;
+}
+
+/** The leaf after a draft of an owner was written. */
+export function leafAfter(leaf: string, { draft, id }: StampedDraft): string {
+  if (isNode({ type: draft.type })) return id;
+  const target = draft.type === "leaf" ? draft.body["target"] : undefined;
+  return typeof target === "string" ? target : leaf;
 }
 
 /**
@@ -57,13 +67,13 @@ export class Owner implements AsyncDisposable {
   readonly #head: HeadView;
   readonly #actions: OwnerActions;
   #seen: number;
+  #leaf: string;
   #link: string | null;
   #last: Pick<KnownEnd, "id" | "seq"> = { id: null, seq: 0 };
   #queue: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
   #givenUp: { readonly error: unknown } | null = null;
-  /** Told of every append, for whoever keeps what was read of the log up to date. */
-  onWritten: (written: Written) => void = () => undefined;
+  readonly #listeners: ((written: Written) => void)[] = [];
   /** Told when the lease is lost: what is under way for it is better stopped, and nothing more is written. */
   onLost: (why: unknown) => void = () => undefined;
 
@@ -72,6 +82,7 @@ export class Owner implements AsyncDisposable {
     this.#head = head;
     this.#actions = actions;
     this.#seen = head.headSeq;
+    this.#leaf = head.leaf.id;
     this.#link = head.ownerLink;
     const { clock, leaseMs } = actions;
     const onLost = (why: unknown): void => {
@@ -90,6 +101,16 @@ export class Owner implements AsyncDisposable {
   /** The head as it was when the conversation was acquired. */
   get acquiredHead(): HeadView {
     return this.#head;
+  }
+
+  /** The head, as long as this owner has written nothing. */
+  get unchangedHead(): HeadView | null {
+    return this.#last.id === null ? this.#head : null;
+  }
+
+  /** Calls back after every append, to keep what was read of the log up to date. */
+  onWritten(listener: (written: Written) => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Nothing is written any more: whoever tries is told this error. What is under way may still be written. */
@@ -118,7 +139,9 @@ export class Owner implements AsyncDisposable {
     this.#link = result.ownerLink;
     const { fromSeq, toSeq, lastId, deduped } = result;
     this.#last = { id: lastId, seq: toSeq };
-    this.onWritten({ fromSeq, toSeq, drafts: deduped ? [] : drafts, link: this.#link });
+    const written = { fromSeq, toSeq, drafts: deduped ? [] : drafts, link: this.#link, leaf: this.#leaf };
+    for (const listener of this.#listeners) listener(written);
+    for (const draft of written.drafts) this.#leaf = leafAfter(this.#leaf, draft);
     return result;
   }
 

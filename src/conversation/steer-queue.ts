@@ -3,11 +3,13 @@ import type { Entry, EntryType } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { deliveredBefore, type Queued, queueOf } from "#log/projections/queue";
 import type { SpaceStore } from "#store/facets";
-import type { LogMark, OwnedLog } from "./kept/owned-log.ts";
+import type { Projection } from "#log/projections/projection";
+import { LiveProjection } from "./live-projection.ts";
+import type { Owner } from "./owner.ts";
 import { eachEntry } from "./read-log.ts";
 
 const NEWEST_STEERS = 16; // most conversations have fewer
-const FACTS_KEPT_MAX = 256; // of a conversation that is held for weeks: then they are read anew
+const FACTS_CACHED_MAX = 256; // of a conversation that is open for weeks: then they are read again
 const TURNS_LOOKED_AT = [8, 64]; // behind so many turns that delivered nothing all facts are read
 
 /** Under this key stands the acceptance of words, so that saying them twice is harmless. */
@@ -15,69 +17,70 @@ export function steerKey(steer: string): string {
   return `steer/${steer}`;
 }
 
+const STEERS: Projection<SteersRead> = {
+  types: ["steer"],
+  start: () => ({ facts: [], whole: true }),
+  add: ({ facts, whole }, fact) => ({ facts: [...facts, fact], whole }),
+};
+
 /**
- * The words people have said that wait to be delivered: of this process and of others. What is read for it does not grow
- * with how many were delivered before.
+ * The steers that wait to be delivered: of this process and of others. What is read for it does not grow with how many were
+ * delivered before.
  */
 export class SteerQueue {
   readonly #space: SpaceStore;
   readonly #conversation: ConversationId;
-  #read: SteersRead | null = null;
-  #log: OwnedLog | null = null;
-  /** All words up to this moment are known. */
-  #mark: LogMark | null = null;
+  readonly #live: LiveProjection<SteersRead>;
+  #readsAll: boolean = false;
 
   constructor(space: SpaceStore, conversation: ConversationId) {
     this.#space = space;
     this.#conversation = conversation;
+    this.#live = new LiveProjection(space, conversation, STEERS, {
+      addedMax: FACTS_CACHED_MAX,
+      isTooLarge: ({ facts }) => facts.length > FACTS_CACHED_MAX,
+      begin: async () => {
+        const state = this.#readsAll
+          ? { facts: await readSteersBetween(space, conversation, { after: 0 }), whole: true }
+          : await readSteers(space, conversation);
+        return { state, last: state.facts.at(-1) ?? null, head: null };
+      },
+    });
   }
 
-  /** Goes on with what is known where it is of the log that was acquired, and nobody has written since. */
-  follow(log: OwnedLog): void {
-    const isKnown = this.#mark !== null && log.since(this.#mark) !== null;
-    if (!isKnown || (this.#read?.facts.length ?? 0) > FACTS_KEPT_MAX) this.#read = null;
-    this.#log = log;
+  follow(owner: Owner): void {
+    this.#live.follow(owner);
   }
 
-  /** In the order they were accepted, with what others have said by now. */
+  /** In the order they were accepted, with what others have sent by now. */
   async waiting(): Promise<readonly Queued[]> {
-    const mark = this.#log?.mark ?? null;
-    const known = this.#read ?? (await readSteers(this.#space, this.#conversation));
-    const newer = this.#read === null ? [] : await this.#all(known.facts.at(-1)?.seq ?? 0);
-    this.#mark = mark;
-    return this.#queue({ ...known, facts: [...known.facts, ...newer] });
+    return (await this.#checked(await this.#live.now())).queue;
   }
 
   /** The same by the last batch of the owner: nothing is read unless somebody else has written. */
-  async known(): Promise<readonly Queued[]> {
-    const [read, mark, log] = [this.#read, this.#mark, this.#log];
-    const added = mark === null ? null : (log?.since(mark) ?? null);
-    if (read === null || added === null) return this.waiting();
-    const last = read.facts.at(-1)?.seq ?? 0;
-    const newer = added.filter(({ type, seq }) => type === "steer" && seq > last);
-    this.#mark = log?.mark ?? null;
-    return this.#queue({ ...read, facts: [...read.facts, ...newer] });
+  async owned(): Promise<readonly Queued[]> {
+    return (await this.#ownedSteers()).queue;
   }
 
-  async #queue(read: SteersRead): Promise<readonly Queued[]> {
-    this.#read = read;
-    const queue = queueOf(read.facts);
-    if (read.whole || (await this.#areNew(queue))) return queue;
-    this.#read = { facts: await this.#all(0), whole: true };
-    return queueOf(this.#read.facts);
-  }
-
-  /** The facts that decide it, as known; where there are steers, some of them. */
+  /** The facts that decide it; where there are steers, some of them. */
   async facts(): Promise<readonly Entry[]> {
-    await this.known();
-    return this.#read?.facts ?? [];
+    return (await this.#ownedSteers()).facts;
   }
 
-  #all(after: number): Promise<readonly Entry[]> {
-    return readSteersBetween(this.#space, this.#conversation, { after });
+  async #ownedSteers(): Promise<SteersRead & { readonly queue: readonly Queued[] }> {
+    return this.#checked(await this.#live.owned());
   }
 
-  /** Whether each was accepted here for the first time, as its key says: words that were delivered before are not again. */
+  async #checked(read: SteersRead): Promise<SteersRead & { readonly queue: readonly Queued[] }> {
+    const queue = queueOf(read.facts);
+    if (read.whole || (await this.#areNew(queue))) return { ...read, queue };
+    this.#readsAll = true;
+    const all = await this.#live.again();
+    this.#readsAll = false;
+    return { ...all, queue: queueOf(all.facts) };
+  }
+
+  /** Whether each was accepted here for the first time, as its key says: a steer that was delivered before is not sent again. */
   async #areNew(queue: readonly Queued[]): Promise<boolean> {
     for (const { steer, seq } of queue) {
       const first = await this.#space.findAppend(this.#conversation, steerKey(steer));

@@ -53,7 +53,7 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
   const { work } = turn;
   const recorder = new Recorder(work.owner, turn.prompt.turn, turn.options.clock);
   const { upstream } = progress;
-  const facts = await (progress.attempts++ === 0 ? work.facts.now() : work.facts.latest());
+  const facts = await (progress.attempts++ === 0 ? work.facts.owned() : work.facts.now());
   const limits = await readCarryLimits(turn, facts, upstream.agent);
   let choice: Choice;
   try {

@@ -197,8 +197,8 @@ export class Runtime implements Turns, AsyncDisposable {
 
   #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
     const inside = ({ conversation, owner, cancelled }: Owned): Promise<T> =>
-      this.#live.use(conversation.id, async (facts) => {
-        await facts.beginWork(owner);
+      this.#live.use(conversation.id, (facts) => {
+        facts.follow(owner);
         return work({ conversation, owner, cancelled, host, facts });
       });
     const carried = this.#turns.run(id, inside, { signal: host.signal });

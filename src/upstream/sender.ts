@@ -53,10 +53,10 @@ export class Sender {
 
   /** Ends what a dead process left open, its own process first, and gives the facts a send is decided on. */
   async settle(work: Work): Promise<readonly Entry[]> {
-    const facts = await work.facts.now();
+    const facts = await work.facts.owned();
     await endLeftProcess(facts, this.#options);
     const settled = await settleOpenTurn({ ...work, newId: this.#options.newId }, facts);
-    const now = settled === null ? facts : await work.facts.now();
+    const now = settled === null ? facts : await work.facts.owned();
     await adoptUnheard({ ...this.#options, ...work }, now);
     return now;
   }
@@ -72,7 +72,7 @@ export class Sender {
     emit(work, null, { type: "adopted", ...adopted });
     // The session held here does not know of those turns.
     await this.#live.closeAll(work.conversation.id);
-    return readBranchState(work, await work.facts.now(), null);
+    return readBranchState(work, await work.facts.owned(), null);
   }
 
   async connect(work: Work, upstream: Upstream): Promise<Connected> {
@@ -80,7 +80,7 @@ export class Sender {
     const branch = await this.#branch(work, upstream, null);
     const parts = { work, branch, options: this.#options };
     const live = this.#live.get(conversation, upstream);
-    const facts = await work.facts.now();
+    const facts = await work.facts.owned();
     const limits = await readCarryLimits(parts, facts, upstream.agent);
     const choice = await chooseRestarting(parts, {
       upstream,
@@ -111,7 +111,7 @@ export class Sender {
     const upstreams = this.#upstreams(moved === null ? options : { ...options, ...namesOf(moved.upstream) });
     const [chosen] = upstreams;
     const before = await this.#branch(work, chosen, given);
-    const facts = await work.facts.now();
+    const facts = await work.facts.owned();
     const all = { free: upstreams, parked: [] };
     const nowMs = this.#options.clock.nowMs();
     const { free, parked } = options.force === true ? all : freeAgents(upstreams, facts, nowMs);

@@ -1,3 +1,5 @@
+import type { LiveProjection } from "#conversation/live-projection";
+import type { Entry } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
@@ -7,14 +9,13 @@ import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { WireMessage } from "#turn/wire-message";
 import type { HeldByProcess } from "./rules/proof.ts";
-import type { KnownFacts } from "./sessions/facts.ts";
 import type { Settled } from "./options.ts";
 import type { SessionSettings, Upstream, UpstreamSession } from "./upstream.ts";
 
 /** A conversation that is owned for one piece of work, what is known of it, and who is told. */
 export interface Work extends Owned {
   readonly host: Host;
-  readonly facts: KnownFacts;
+  readonly facts: LiveProjection<readonly Entry[]>;
 }
 
 /** Where the branch stood before the prompt. */

@@ -69,7 +69,7 @@ async function runAttempts(turn: Turn, progress: Progress): Promise<TurnEnd> {
 }
 
 async function hasFailedBefore({ work }: Turn, { id }: Attempted): Promise<boolean> {
-  const link = linkRecords(await work.facts.now()).find(({ upstream }) => upstream === id);
+  const link = linkRecords(await work.facts.owned()).find(({ upstream }) => upstream === id);
   return link !== undefined && link.failures > 0;
 }
 

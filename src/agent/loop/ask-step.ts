@@ -107,9 +107,9 @@ function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody
 async function attempt(at: LoopTurn, isFirst: boolean): Promise<Asked> {
   const { work, options, turn } = at;
   const { model } = at.progress;
-  const { conversation, owner, cancelled, warm, log } = work;
+  const { conversation, owner, cancelled, warm } = work;
   // Right after a batch of the turn nothing has to be asked for; whoever was waited for may have let others write.
-  const context = isFirst ? await warm.context.owned(log) : (await warm.context.now()).context;
+  const context = isFirst ? await warm.context.owned() : (await warm.context.now()).context;
   let sent = await readSent(conversation, at.run, { context });
   at.progress.state ??= context.state;
   at.progress.skills ??= context.skills;

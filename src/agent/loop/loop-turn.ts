@@ -2,7 +2,6 @@ import type { EntryBody, Skill } from "#log/entry";
 import type { Usage } from "#log/message";
 import { type EntryId, parseEntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { OwnedLog } from "#conversation/kept/owned-log";
 import type { SteerQueue } from "#conversation/steer-queue";
 import type { Tool } from "#turn/effects/tool";
 import { emit, type Host } from "#turn/host";
@@ -19,8 +18,6 @@ export interface AgentWork extends Owned {
   readonly host: Host;
   /** What is held of it. */
   readonly warm: WarmConversation;
-  /** What is known of the log while it is owned. */
-  readonly log: OwnedLog;
 }
 
 /** One turn that is carried by our own model calls. */

@@ -95,7 +95,7 @@ const handed = async (): Promise<boolean> => true;
 
 /** What a person has said since the last step goes out with the next, once. */
 async function deliver(at: LoopTurn): Promise<void> {
-  const due = dueAt(await at.words.known(), STEP);
+  const due = dueAt(await at.words.owned(), STEP);
   if (due.length === 0) return;
   await write(at, deliveredBodies(due));
   for (const { steer, content } of due)

@@ -23,8 +23,8 @@ type LeftOptions = Pick<SettledOptions, "newId" | "endProcess" | "pool">;
 
 /** Before a new prompt: a turn that somebody left is ended, and its calls that never started say so. */
 export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOptions): Promise<void> {
-  const { conversation, owner, log } = work;
-  const head = log.headUnchanged ?? (await conversation.head());
+  const { conversation, owner } = work;
+  const head = owner.unchangedHead ?? (await conversation.head());
   if ((await openTurnAt(conversation.space, head)) === null) return;
   const facts = await readLastTurn(conversation);
   await endLeftAgent(facts, endProcess);

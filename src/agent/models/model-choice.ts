@@ -27,8 +27,8 @@ export class ModelChoice {
 
   /** The one told, else the conversation's, else the agent's own. */
   async choose(work: AgentWork, told: ModelGiven | undefined): Promise<ChosenModel> {
-    const { conversation, warm, log } = work;
-    const head = log.headUnchanged ?? (await conversation.head());
+    const { conversation, owner, warm } = work;
+    const head = owner.unchangedHead ?? (await conversation.head());
     const settings = warm.context.settingsAt(head) ?? (await conversation.settings());
     const { cwd } = head;
     const model = await this.#open(told ?? chosenModel(settings) ?? this.#options.model);

@@ -22,7 +22,7 @@ export interface WindowFacts {
 }
 
 /** Entries that say nothing of a context: neither nodes, nor do they hide one or move the branch's end. */
-export function concernsContext(entry: Pick<Entry, "type">): boolean {
+function concernsContext(entry: Pick<Entry, "type">): boolean {
   return entry.type === "hide" || entry.type === "leaf" || isNode(entry);
 }
 

@@ -3,16 +3,17 @@ import type { SpaceStore } from "#store/facets";
 import type { HeldWeight } from "#turn/pool/choose-evicted";
 import type { Pool } from "#turn/pool/pool";
 import { type Held, PoolPart } from "#turn/pool/pool-part";
-import { KnownFacts } from "./facts.ts";
+import { liveFacts } from "./facts.ts";
+import type { Work } from "#upstream/turn-parts";
 import type { Live } from "#upstream/turn-parts";
 import type { Upstream } from "#upstream/upstream";
 
 /** The sessions of one conversation, one for each agent, and the facts they are chosen by. */
 class HeldSessions implements Held {
   readonly live: Map<Upstream, Live> = new Map();
-  readonly facts: KnownFacts;
+  readonly facts: Work["facts"];
 
-  constructor(facts: KnownFacts) {
+  constructor(facts: Work["facts"]) {
     this.facts = facts;
   }
 
@@ -39,11 +40,11 @@ export class LiveSessions {
   }
 
   #make(conversation: ConversationId): HeldSessions {
-    return new HeldSessions(new KnownFacts(this.#space, conversation));
+    return new HeldSessions(liveFacts(this.#space, conversation));
   }
 
   /** Works with the sessions of a conversation: none of them goes meanwhile, but by that work itself. */
-  use<R>(conversation: ConversationId, work: (facts: KnownFacts) => Promise<R>): Promise<R> {
+  use<R>(conversation: ConversationId, work: (facts: Work["facts"]) => Promise<R>): Promise<R> {
     return this.#part.use(conversation, ({ facts }) => work(facts));
   }
 

@@ -1,10 +1,9 @@
-/** A context that is kept between reads says what a context says that is read anew, whatever was written in between and by whom. */
+/** A cached context says what a context says that is read again, whatever was written in between and by whom. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
-import { KeptContext } from "#conversation/kept/kept-context";
-import { OwnedLog } from "#conversation/kept/owned-log";
+import { ContextCache } from "#conversation/context-cache";
 import { SteerQueue } from "#conversation/steer-queue";
 import type { EntryBody } from "#log/entry";
 import { decorateStore } from "#store/decorate";
@@ -99,22 +98,22 @@ async function make(chat: Conversation, made: Move): Promise<Conversation> {
   return chat;
 }
 
-test("after any moves of any process, kept equals read", () =>
+test("after any moves of any process, the cached context equals one that is read", () =>
   fc.assert(
     fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
       const holdfast = new Holdfast(inMemoryStore({ backing: inMemoryBacking() }), "default");
       let chat = await holdfast.create();
-      let kept = new KeptContext(chat.space, chat.id);
+      let cache = new ContextCache(chat.space, chat.id);
       for (const made of moves) {
         const next = await make(chat, made);
-        if (next !== chat) kept = new KeptContext(next.space, next.id);
+        if (next !== chat) cache = new ContextCache(next.space, next.id);
         chat = next;
         if (made.do !== "read") continue;
-        const { context, head } = await kept.now();
+        const { context, head } = await cache.now();
         expect(context).toEqual(await chat.context());
         expect(head).toEqual(await chat.head());
       }
-      expect((await kept.now()).context).toEqual(await chat.context());
+      expect((await cache.now()).context).toEqual(await chat.context());
     }),
     { numRuns: 300 },
   ));
@@ -130,31 +129,30 @@ test("with every batch of an owner, what it knows of the log is what there is, w
       const holdfast = new Holdfast(inMemoryStore({ backing: inMemoryBacking() }), "default");
       const chat = await holdfast.create({ id: "c" });
       const other = await holdfast.conversation("c");
-      const kept = new KeptContext(chat.space, chat.id);
+      const cache = new ContextCache(chat.space, chat.id);
       const words = new SteerQueue(chat.space, chat.id);
       for (let turn = 0; turn < 2; turn++) {
         await using owner = await chat.own({ writer: "w", leaseMs: 60_000 });
-        const log = new OwnedLog(owner);
-        words.follow(log);
+        cache.follow(owner);
+        words.follow(owner);
         for (const { by, made } of moves) {
           if (by === "other") {
             if (made.do === "hide" || made.do === "show" || made.do === "outside") await make(other, made);
             else await other.steer(`${turn} ${made.do}`, [{ type: "text", text: "wait" }]);
           } else if (made.do === "append") {
             await owner.append(made.bodies, made.bodies.length === 2 ? { key: `twice ${turn}` } : {});
-            expect(await kept.owned(log)).toEqual(await chat.context());
-            expect(await words.known()).toEqual(await chat.queue());
+            expect(await cache.owned()).toEqual(await chat.context());
+            expect(await words.owned()).toEqual(await chat.queue());
           } else if (made.do === "goTo") {
             const branch = await chat.branch();
             const target = branch.at(-1 - (made.back % branch.length));
             if (target !== undefined) await owner.append({ type: "leaf", target: target.id });
-          } else if (made.do === "read") await kept.now();
+          } else if (made.do === "read") await cache.now();
         }
         await owner.append({ type: "steer", steer: "x", state: "accepted", content: [] });
-        await kept.keepUp(log);
         const head = await chat.head();
         const { model, config, skills, state } = await chat.settings();
-        const settings = kept.settingsAt(head);
+        const settings = cache.settingsAt(head);
         if (settings !== null) expect(settings).toMatchObject({ model, config, skills, state });
       }
     }),
@@ -167,25 +165,25 @@ test("an owner whose batches follow each other reads nothing of its log, in this
     around: (verbCall, verb) => (calls.push(verb), verbCall()),
   });
   const chat = await new Holdfast(store, "default").create();
-  const kept = new KeptContext(chat.space, chat.id);
+  const cache = new ContextCache(chat.space, chat.id);
   const words = new SteerQueue(chat.space, chat.id);
-  await kept.now();
+  await cache.now();
   await words.waiting();
   for (let turn = 0; turn < 3; turn++) {
     const owner = await chat.own({ writer: "w", leaseMs: 60_000 });
-    const log = new OwnedLog(owner);
-    words.follow(log);
-    if (turn === 0) await words.known();
+    cache.follow(owner);
+    words.follow(owner);
+    if (turn === 0) await words.owned();
     calls.length = 0;
     for (const text of ["one", "two"]) {
       await owner.append({ type: "message", message: { role: "user", content: [{ type: "text", text }] } });
-      await kept.owned(log);
-      await words.known();
+      await cache.owned();
+      await words.owned();
     }
     expect(calls).toEqual(["append", "append"]);
     await owner[Symbol.asyncDispose]();
   }
-  expect((await kept.now()).context).toEqual(await chat.context());
+  expect((await cache.now()).context).toEqual(await chat.context());
 });
 
 test("what follows in the same turn, and the next prompt, is added: no page of the branch is read again", async () => {
@@ -199,17 +197,17 @@ test("what follows in the same turn, and the next prompt, is added: no page of t
     }),
   });
   const chat = await new Holdfast(store, "default").create();
-  const kept = new KeptContext(chat.space, chat.id);
+  const cache = new ContextCache(chat.space, chat.id);
   const say = (role: "user" | "assistant", text: string): EntryBody => ({
     type: "message",
     message: { role, content: [{ type: "text", text }] },
   });
   for (let turn = 0; turn < 3; turn++) {
     await chat.append([say("user", "look"), say("assistant", "done")]);
-    await kept.now();
+    await cache.now();
   }
   expect(windows).toBe(1);
-  expect((await kept.now()).context).toEqual(await chat.context());
+  expect((await cache.now()).context).toEqual(await chat.context());
 });
 
 test("a log that was erased and made again under the same id is another one", async () => {
@@ -219,16 +217,16 @@ test("a log that was erased and made again under the same id is another one", as
     message: { role: "user", content: [{ type: "text", text: said }] },
   });
   const first = await holdfast.create({ id: "c", entries: [text("first")] });
-  const kept = new KeptContext(first.space, first.id);
-  await kept.now();
+  const cache = new ContextCache(first.space, first.id);
+  await cache.now();
   await first.erase();
   const second = await holdfast.create({ id: "c", entries: [text("second")] });
-  expect((await kept.now()).context).toEqual(await second.context());
+  expect((await cache.now()).context).toEqual(await second.context());
 });
 
 test("the model of a reply stands in for one that was chosen, no further back than it does when it is read", async () => {
   const chat = await new Holdfast(inMemoryStore(), "default").create();
-  const kept = new KeptContext(chat.space, chat.id);
+  const cache = new ContextCache(chat.space, chat.id);
   await chat.append([
     { type: "message", message: { role: "user", content: [{ type: "text", text: "hi" }] } },
     {
@@ -239,9 +237,29 @@ test("the model of a reply stands in for one that was chosen, no further back th
   const models = new Set<string | null>();
   for (let node = 0; node < 70; node++) {
     await chat.append({ type: "custom", customType: "note" });
-    const { context } = await kept.now();
+    const { context } = await cache.now();
     expect(context).toEqual(await chat.context());
     models.add(context.model);
   }
   expect([...models]).toEqual(["m", null]);
+});
+
+test("a result whose nearest call is hidden belongs to the call of the same id before it", async () => {
+  const chat = await new Holdfast(inMemoryStore(), "default").create();
+  const called = (id: string): EntryBody => ({
+    type: "message",
+    id,
+    message: { role: "assistant", content: [{ type: "toolCall", id: "a", name: "look", input: {} }] },
+  });
+  await chat.append([
+    called("first"),
+    { type: "message", message: { role: "user", content: [{ type: "text", text: "hello" }] } },
+    called("second"),
+    {
+      type: "message",
+      message: { role: "toolResult", toolCallId: "a", content: [{ type: "text", text: "seen" }] },
+    },
+  ]);
+  await chat.hide("second");
+  expect((await new ContextCache(chat.space, chat.id).now()).context).toEqual(await chat.context());
 });
