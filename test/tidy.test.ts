@@ -28,6 +28,7 @@ const LAYERS = [
   "src/transfer",
   "src/telemetry",
   "src/testing",
+  "src/operations",
   "src/edges",
 ];
 const SIBLINGS = ["src/stores", "src/vendors", "src/transfer/importers", "src/edges", "src/edges/adapters"];

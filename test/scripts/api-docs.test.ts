@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apiPage, declarationsIn, publicNames, spelledOut } from "../../scripts/api-docs.ts";
+import { clientRoute } from "../../scripts/client-routes.ts";
 import { httpApiPage } from "../../scripts/http-api-docs.ts";
 import { testMapPage } from "../../scripts/test-map.ts";
+import { CLIENT_ROUTES } from "#edges/http/client/routes";
 import { OPERATIONS } from "#edges/http/routes/api";
 import { ROOT } from "../edges/cli/cli-run.ts";
 
@@ -19,6 +21,12 @@ test("the reference of the HTTP API is what the table of routes says; `npm run d
 
 test("the map of tests is what the folders and imports say; `npm run docs:api` makes it anew", () => {
   expect(readFileSync(join(ROOT, "docs/internals/test-map.md"), "utf8")).toBe(testMapPage());
+});
+
+test("the client's table is what the table of routes says; `npm run docs:api` makes it anew", () => {
+  expect(CLIENT_ROUTES).toEqual(
+    Object.fromEntries(OPERATIONS.map(([name, route]) => [name, clientRoute(route)])),
+  );
 });
 
 test("a declaration is read with what is said about it, whole", () => {

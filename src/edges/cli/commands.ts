@@ -3,7 +3,7 @@ import { helpCommand } from "./help-command.ts";
 
 /** By name, in the order in which they are listed. Only the one that is asked for is loaded: most are small, a few are not. */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
-  new: async () => (await import("./commands/new.ts")).newCommand,
+  new: async () => (await import("./commands/conversation-commands.ts")).newCommand,
   append: async () => (await import("./commands/append.ts")).append,
   log: async () => (await import("./commands/log.ts")).log,
   show: async () => (await import("./commands/show.ts")).show,
@@ -16,12 +16,12 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   runs: async () => (await import("./runs/runs-command.ts")).runsCommand,
   hydrate: async () => (await import("./runs/hydrate-command.ts")).hydrateCommand,
   replay: async () => (await import("./replay/replay-command.ts")).replayCommand,
-  goto: async () => (await import("./commands/goto.ts")).goTo,
+  goto: async () => (await import("./commands/conversation-commands.ts")).goToCommand,
   fork: async () => (await import("./commands/fork.ts")).fork,
   label: async () => (await import("./commands/label.ts")).label,
-  title: async () => (await import("./commands/title.ts")).title,
+  title: async () => (await import("./commands/conversation-commands.ts")).titleCommand,
   hide: async () => (await import("./commands/hide.ts")).hide,
-  "new-chat": async () => (await import("./commands/new-chat.ts")).newChatCommand,
+  "new-chat": async () => (await import("./commands/conversation-commands.ts")).newChatCommand,
   "sign-out": async () => (await import("./commands/sign-out.ts")).signOutCommand,
   ls: async () => (await import("./commands/ls.ts")).ls,
   search: async () => (await import("./commands/search.ts")).search,

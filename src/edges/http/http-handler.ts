@@ -24,7 +24,8 @@ import { Deadline } from "./guard/deadline.ts";
 import { type Identified, identify } from "./guard/identify.ts";
 import { RateLimit, SiteRates } from "./guard/rate-limit.ts";
 import { STRICT_HEADERS } from "./guard/strict-headers.ts";
-import { type AnyHandler, type Asked, JsonText, type ServerParts } from "./handlers/asked.ts";
+import { type Asked, type ServerParts } from "./handlers/asked.ts";
+import { JsonText } from "#operations/operation";
 import { HANDLERS } from "./handlers/handlers.ts";
 import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
 import { OPERATIONS, type OperationName } from "./routes/api.ts";
@@ -233,7 +234,7 @@ export class HttpHandler {
         return request.signal;
       },
     };
-    const act = (): Promise<unknown> => (HANDLERS[name] as unknown as AnyHandler)(asked);
+    const act = (): Promise<unknown> => HANDLERS[name](asked);
     if (route.kept !== true || checked.key === undefined) return answered(await act(), route);
     const words = JSON.stringify([checked.params, checked.body]);
     const write = { space: grant.space, operation: name, key: checked.key, asked: words };

@@ -1,6 +1,7 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { readLastTurn } from "#conversation/list-conversations";
 import { isLogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
 import type { LeaseView } from "#log/lineage/head";
 import { isHeld } from "#log/plans/lease";
 import type { LastTurn } from "#log/summary";
@@ -52,4 +53,19 @@ export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: num
 /** Whether somebody works on a conversation; a process of this machine that has died does not, whatever its lease says. */
 export async function isWorkedOn(lease: LeaseView | null): Promise<boolean> {
   return isHeld(lease) && !(await isDeadProcess(lease.writer));
+}
+
+const LATE_MS = 5_000; // a renewal may be late
+
+/** Whether a turn is open and no process runs it: its process died, or its lease lapsed. One that waits for a person is not abandoned. */
+export async function isAbandoned(
+  holdfast: Holdfast,
+  at: { readonly conversation: ConversationId; readonly turn: string },
+): Promise<boolean> {
+  const conversation = holdfast.handle(at.conversation);
+  const open = await conversation.openTurn();
+  if (open?.turn !== at.turn) return false;
+  const { lease } = open;
+  if (isHeld(lease, LATE_MS) && !(await isDeadProcess(lease.writer))) return false;
+  return (await readWaiting(conversation)).length === 0;
 }

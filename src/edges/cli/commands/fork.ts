@@ -3,8 +3,11 @@ import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { UserMessage } from "#log/message";
 import { NOT_UNDONE } from "#transfer/words";
-import { findAddress } from "#edges/cli/address";
+import { fork as forkConversation } from "#operations/conversations";
+import { perform, valueOf } from "#operations/operation";
+import { systemClock } from "#conversation/clock";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
+import { readAddress } from "#edges/cli/operation-command";
 import { editedPrompt } from "#edges/cli/resume/edited-prompt";
 import { findRunToFork, overridesOf } from "#edges/cli/runs/run-to-fork";
 import { safeLine } from "#edges/cli/terminal/terminal";
@@ -55,12 +58,12 @@ ENTRY from the run's end. What is other than in the run is recorded in the fork:
   writes: true,
   arity: [1, 1],
   async run(call) {
-    const { conversation: made, run } = await makeFork(call);
+    const { conversation: made, run, output } = await makeFork(call);
     const { leaf, origin } = await made.head();
     const from =
       origin === null ? null : { conversation: origin.source, entry: origin.entry, head: origin.head };
     const named = run === null ? {} : { run };
-    await answer(call, { conversation: made.id, leaf: leaf.id, origin: from, ...named }, () =>
+    await answer(call, { ...output, conversation: made.id, leaf: leaf.id, origin: from, ...named }, () =>
       safeLine(made.id),
     );
     if (call.io.out.isTerminal && !call.json)
@@ -72,6 +75,7 @@ interface Forked {
   readonly conversation: Conversation;
   /** The run that was begun in it; null: it is a fork of a conversation. */
   readonly run: string | null;
+  readonly output: object;
 }
 
 async function makeFork(call: Call): Promise<Forked> {
@@ -85,23 +89,26 @@ async function makeFork(call: Call): Promise<Forked> {
     if (flags.has("edit") || flags.text("label") !== undefined)
       throw new LogError("invalid_request", "--edit and --label go with a conversation, not with a run");
     const { run, ...where } = found;
-    return holdfast.forkRun(run, { ...options, ...overrides, ...where });
+    return { ...(await holdfast.forkRun(run, { ...options, ...overrides, ...where })), output: {} };
   }
-  const { conversation: source, entry } = await findAddress(holdfast, text);
+  const { conversation: id, entry } = await readAddress(holdfast, text);
   const { model, ...others } = overrides;
   if (Object.keys(others).length > 0)
     throw new LogError(
       "invalid_request",
-      `--tools and --patch-system go with a run, and ${source.id} is a conversation; nothing was forked`,
+      `--tools and --patch-system go with a run, and ${id} is a conversation; nothing was forked`,
     );
-  const edited = flags.has("edit") ? await editedPrompt(call, source, entry) : null;
+  const edited = flags.has("edit") ? await editedPrompt(call, await holdfast.conversation(id), entry) : null;
   const at = edited?.before ?? entry;
-  const conversation = await source.fork({ ...options, ...(at === null ? {} : { at }) });
+  const { key, ...rest } = options;
+  const input = { conversation: id, ...rest, ...(at === null ? {} : { at }) };
+  const output = valueOf(await perform(forkConversation, input, { holdfast, clock: systemClock, key }));
+  const conversation = await holdfast.conversation(output.conversation);
   await beginFork(call, conversation, {
     ...(model === undefined ? {} : { model }),
     ...(edited === null ? {} : { prompt: edited.message, newId: () => holdfast.newId() }),
   });
-  return { conversation, run: null };
+  return { conversation, run: null, output };
 }
 
 interface ForkBeginning {

@@ -1,18 +1,21 @@
 import { resolve } from "node:path";
+import { systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ListFilter } from "#conversation/list-conversations";
-import { LogError } from "#log/errors";
-import type { Listed } from "#store/requests";
+import { listConversations } from "#operations/conversations";
+import type { ListedRow } from "#operations/listed-rows";
+import { type OutputOf, perform, valueOf } from "#operations/operation";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
-import { type ListedState, listedState } from "#transfer/listed/listed-state";
 import { pastTime } from "#edges/cli/manage/past-time";
 import { headingRow, listRow, plainRow, rowState } from "#edges/cli/view/list-view";
+
+const PAGE = 100;
 
 export const ls: Command = {
   name: "ls",
   summary: "Lists conversations, the most recently changed first",
   usage: [
-    "[PREFIX] [-n COUNT] [--cwd PATH] [--repo PATH] [--status live|unclean|rolled] [--label LABEL] [--tag TAG] [--agent NAME] [--since TIME] [--archived | --all] [--unlisted]",
+    "[PREFIX] [-n COUNT] [--cwd PATH] [--repo PATH] [--status WORD] [--label LABEL] [--tag TAG] [--agent NAME] [--since TIME] [--archived | --all] [--unlisted]",
     "--agents [-n COUNT] [--repo PATH] [--agent NAME] [--since TIME]",
   ],
   about: `On a terminal one line each with headings: the end of the id, which names it as well as the
@@ -25,8 +28,9 @@ With --json one object per line.
   -n COUNT       at most this many
   --cwd PATH     only those of this folder, as it was written (also --folder)
   --repo PATH    only those of this folder or one below it
-  --status WORD  live (somebody works on it, or it waits for a person), unclean (a turn never ended, or it
-                 is damaged), rolled (it went on in another session of its agent)
+  --status WORD  working, waiting (for your answer), live (either), unclean (a turn failed or never
+                 ended, or it is damaged), limited (its agent reached a limit), rolled (it
+                 continued in another session of its agent)
   --label LABEL  only those with an entry of this label
   --tag TAG      only those with this tag
   --agent NAME   only those that this agent carried last
@@ -65,7 +69,6 @@ With --json one object per line.
     const { out } = call.io;
     const limit = call.flags.count("limit") ?? Number.POSITIVE_INFINITY;
     const filter = filterOf(call);
-    const isMeant = statusOf(call);
     if (call.flags.has("agents")) {
       const { listAgentSessions } = await import("#edges/cli/resume/agent-sessions");
       return listAgentSessions(call, { limit, filter });
@@ -74,25 +77,39 @@ With --json one object per line.
     const how = { columns: out.columns, style: out.style };
     const withArchived = filter.archived === true || call.flags.has("all");
     let shown = 0;
-    for await (const listed of holdfast.list({ filter, ...(prefix === undefined ? {} : { prefix }) })) {
+    for await (const row of rowsOf(holdfast, {
+      ...filter,
+      ...statusOf(call),
+      ...(prefix ? { prefix } : {}),
+    })) {
       if (shown >= limit) break;
-      if (!withArchived && listed.summary?.metadata.archived === true) continue;
-      if (!(await isMeant(holdfast, listed))) continue;
+      if (!withArchived && row.summary?.metadata.archived === true) continue;
       shown++;
       if (call.json) {
-        const state = await listedState(holdfast, listed, Date.now());
-        await out.write(jsonLine({ ...listed, state }));
+        await out.write(jsonLine(row));
         continue;
       }
       if (shown === 1 && out.isTerminal) await out.write(`${headingRow(how)}\n`);
-      const looked = out.isTerminal || listed.damage !== null;
-      const state = looked ? await rowState(holdfast, listed, Date.now()) : { agent: null, state: "" };
-      const row = out.isTerminal ? listRow(listed, state, how) : plainRow(listed, state.state, how);
-      await out.write(`${row}\n`);
+      const looked = out.isTerminal || row.damage !== null;
+      const state = looked ? await rowState(holdfast, row) : { agent: null, state: "" };
+      await out.write(`${out.isTerminal ? listRow(row, state, how) : plainRow(row, state.state, how)}\n`);
     }
     if (shown === 0 && !call.json && limit > 0) await remark(call, nothingIn(call, filter));
   },
 };
+
+/** All pages of the list. */
+async function* rowsOf(holdfast: Holdfast, filter: object): AsyncGenerator<ListedRow> {
+  let cursor: string | null = null;
+  do {
+    const input: object = { ...filter, limit: PAGE, ...(cursor === null ? {} : { cursor }) };
+    const page: OutputOf<typeof listConversations> = valueOf(
+      await perform(listConversations, input, { holdfast, clock: systemClock }),
+    );
+    yield* page.conversations;
+    cursor = page.next;
+  } while (cursor !== null);
+}
 
 function nothingIn({ args, flags }: Call, filter: ListFilter): string {
   if (args.length > 0) return "No conversation id starts with that.";
@@ -101,17 +118,9 @@ function nothingIn({ args, flags }: Call, filter: ListFilter): string {
     : "No conversation is like that.";
 }
 
-const LIVE: ReadonlySet<ListedState> = new Set(["working", "waiting"]);
-const UNCLEAN: ReadonlySet<ListedState> = new Set(["cut_off", "damaged", "newer_format"]);
-
-/** What `--status` asks beyond what the list itself can be asked. */
-function statusOf({ flags }: Call): (holdfast: Holdfast, listed: Listed) => Promise<boolean> {
+function statusOf({ flags }: Call): { readonly status?: string } {
   const status = flags.text("status");
-  if (status === undefined || status === "rolled") return async () => true;
-  const states = { live: LIVE, unclean: UNCLEAN }[status];
-  if (states === undefined)
-    throw new LogError("invalid_request", `--status takes live, unclean or rolled, not "${status}"`);
-  return async (holdfast, listed) => states.has(await listedState(holdfast, listed, Date.now()));
+  return status === undefined ? {} : { status };
 }
 
 function filterOf({ flags }: Call): ListFilter {
@@ -125,7 +134,6 @@ function filterOf({ flags }: Call): ListFilter {
     ...(agent === undefined ? {} : { agent }),
     ...(label === undefined ? {} : { label }),
     ...(since === undefined ? {} : { since: pastTime("since", since, Date.now()) }),
-    ...(flags.text("status") === "rolled" ? { rolled: true } : {}),
     ...(flags.has("archived") ? { archived: true } : {}),
     ...(flags.has("unlisted") ? { unlisted: true } : {}),
   };

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { ROUTES } from "#edges/http/routes/api";
+import { CLIENT_ROUTES } from "#edges/http/client/routes";
 import { ApiError } from "#edges/http/client/api-error";
 import { Transport } from "#edges/http/client/transport";
 import { type Call, remark } from "#edges/cli/command";
@@ -24,7 +24,10 @@ export async function* fetchBundle(
   const fetch = namedFetch(call.flags.text("server-name") ?? null);
   const transport = new Transport({ url: origin, token, fetch, retries: 2 });
   try {
-    const { body } = await transport.send(ROUTES.exportBundle, { conversation: conversations, ...options });
+    const { body } = await transport.send(CLIENT_ROUTES.exportBundle, {
+      conversation: conversations,
+      ...options,
+    });
     if (body !== null) yield* body;
   } catch (error) {
     throw failed(origin, error);

@@ -3,7 +3,8 @@ import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import type { Listed } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
-import { type ListedState, listedState } from "#transfer/listed/listed-state";
+import type { ListedRow } from "#operations/listed-rows";
+import type { ListedState } from "#transfer/listed/listed-state";
 import { ageOf } from "./time.ts";
 import { SHORT_ID_CHARS, shortId } from "#transfer/shown/shown-text";
 
@@ -40,9 +41,9 @@ const STATE_WORDS: Readonly<Record<ListedState, string>> = {
 };
 
 /** What the list itself says; a log that nobody counted is asked for its newest facts, so it costs no more if it is long. */
-export async function rowState(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<RowState> {
-  const { conversation, summary } = listed;
-  const state = STATE_WORDS[await listedState(holdfast, listed, nowMs)];
+export async function rowState(holdfast: Holdfast, row: ListedRow): Promise<RowState> {
+  const { conversation, summary } = row;
+  const state = STATE_WORDS[row.state];
   try {
     const agent =
       summary === null

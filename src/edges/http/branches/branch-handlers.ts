@@ -1,6 +1,7 @@
 import { logsOnBranch } from "#conversation/branch-pages";
 import type { Conversation } from "#conversation/conversation";
-import { type HandlersOf, JsonText } from "#edges/http/handlers/asked";
+import { JsonText } from "#operations/operation";
+import type { HandlersOf } from "#edges/http/handlers/asked";
 import { conversationOf } from "#edges/http/handlers/conversation-of";
 import { LogError } from "#log/errors";
 import type { StoredEntry } from "#log/entry";

@@ -1,18 +1,17 @@
-import { type Api, OPERATIONS, type OperationName } from "#edges/http/routes/api";
-import type { AnyRoute, Operation } from "#edges/http/routes/route";
+import type { Api, OperationName } from "#edges/http/routes/api";
 import { follow } from "./follow.ts";
-import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
+import { CLIENT_ROUTES } from "./routes.ts";
+import { type CallOptions, type ClientOptions, type ClientRoute, Transport } from "./transport.ts";
 import { readJson } from "#log/json/read-json";
 
 type Given<O, P extends "params" | "query" | "body" | "upload"> = O extends { readonly [K in P]: infer T }
   ? T
   : unknown;
 
-/** All that an operation is given, in one object. */
-export type InputOf<O extends Operation> = Given<O, "params"> &
-  Given<O, "query"> &
-  Given<O, "body"> &
-  Given<O, "upload">;
+/** All that an operation takes, in one object. */
+export type InputOf<O> = O extends { readonly input: infer I }
+  ? I
+  : Given<O, "params"> & Given<O, "query"> & Given<O, "body"> & Given<O, "upload">;
 
 type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions];
 
@@ -32,13 +31,13 @@ export type Client = {
 /** A client of a server, made from its table of routes. It runs in browsers and in Node. */
 export function createClient(options: ClientOptions = {}): Client {
   const transport = new Transport(options);
-  const methods = OPERATIONS.map(([name, route]) => [name, method(transport, route)]);
-  return Object.fromEntries(methods);
+  const methods = Object.entries(CLIENT_ROUTES).map(([name, route]) => [name, method(transport, route)]);
+  return Object.fromEntries(methods) as Client;
 }
 
 type Method = (input?: object, options?: CallOptions) => unknown;
 
-function method(transport: Transport, route: AnyRoute): Method {
+function method(transport: Transport, route: ClientRoute): Method {
   const given = (input: object): { readonly [name: string]: unknown } => ({ ...input });
   if (route.answers === "events")
     return (input = {}, options = {}) => follow(transport, route, given(input), options);

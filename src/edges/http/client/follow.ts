@@ -1,8 +1,7 @@
 import type { FailureBody } from "#edges/http/guard/failures";
-import type { AnyRoute } from "#edges/http/routes/route";
 import { ApiError } from "./api-error.ts";
 import { readEvents } from "./read-events.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import type { CallOptions, ClientRoute, Transport } from "./transport.ts";
 import { readJson } from "#log/json/read-json";
 
 const PASSING = new Set([423, 429, 502, 503, 504]);
@@ -13,7 +12,7 @@ const PASSING = new Set([423, 429, 502, 503, 504]);
  */
 export async function* follow(
   transport: Transport,
-  route: AnyRoute,
+  route: ClientRoute,
   input: { readonly [name: string]: unknown },
   options: CallOptions,
 ): AsyncGenerator {

@@ -4,7 +4,7 @@ export type { CallOptions, ClientOptions } from "./transport.ts";
 export type { Api, OperationName } from "#edges/http/routes/api";
 export type { LiveWords } from "#edges/http/events/live-words";
 export type { BranchPage } from "#edges/http/branches/branch-api";
-export type { ConversationView } from "#edges/http/routes/conversation-api";
+export type { ConversationView } from "#operations/conversations";
 export type { TreeNode } from "#edges/http/branches/tree-node";
 export type { ContextView, EntryPage } from "#edges/http/routes/entry-api";
 export type { MemoryChangeView, MemoryScopeView, MemoryView } from "#edges/http/routes/memory-api";

@@ -1,10 +1,4 @@
-import {
-  type AnyRoute,
-  CLIENT_HEADER,
-  KEY_HEADER,
-  UPLOAD_TYPE,
-  type UploadedBytes,
-} from "#edges/http/routes/route";
+import { CLIENT_HEADER, KEY_HEADER, UPLOAD_TYPE, type UploadedBytes } from "#edges/http/routes/route";
 import { checkNumbers } from "#log/with-defaults";
 import { errorOf } from "./api-error.ts";
 
@@ -28,6 +22,17 @@ export interface CallOptions {
   readonly onText?: (text: string) => void;
   /** Told what a stream says beside what it tells, such as words that the log does not have yet. */
   readonly onRemark?: (event: string, data: unknown) => void;
+}
+
+/** An operation as a request: the input's fields stand in its path, its query and its body. */
+export interface ClientRoute {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  readonly query?: readonly string[];
+  readonly body?: readonly string[];
+  readonly takes?: "bytes";
+  readonly answers?: "json" | "events" | "bytes";
+  readonly writes?: true;
 }
 
 type Input = { readonly [name: string]: unknown };
@@ -56,7 +61,7 @@ export class Transport {
 
   /** The response of a request that was done; whatever else came of it is thrown. */
   send(
-    route: AnyRoute,
+    route: ClientRoute,
     input: Input,
     options: CallOptions & { readonly headers?: Input } = {},
   ): Promise<Response> {
@@ -65,7 +70,7 @@ export class Transport {
 
   /** What is read of it; an answer that breaks off is asked for again. */
   async ask<T>(
-    route: AnyRoute,
+    route: ClientRoute,
     input: Input,
     {
       read,
@@ -97,7 +102,7 @@ export class Transport {
   }
 
   #request(
-    route: AnyRoute,
+    route: ClientRoute,
     input: Input,
     { key, signal, headers = {} }: CallOptions & { readonly headers?: Input },
   ): Request {
@@ -131,7 +136,7 @@ function isUnsent(error: unknown): boolean {
   return error instanceof TypeError;
 }
 
-function addressOf(route: AnyRoute, input: Input): string {
+function addressOf(route: ClientRoute, input: Input): string {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(input[name] as string),
   );
@@ -141,15 +146,14 @@ function addressOf(route: AnyRoute, input: Input): string {
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-function bodyOf(route: AnyRoute, input: Input): string | UploadedBytes | null {
+function bodyOf(route: ClientRoute, input: Input): string | UploadedBytes | null {
   if (route.takes === "bytes") return input["file"] as UploadedBytes;
   const body = pick(route.body, input);
   return body === null ? null : JSON.stringify(body);
 }
 
-function pick(schema: AnyRoute["query"], input: Input): Input | null {
-  if (schema === undefined) return null;
-  const names = Object.keys(schema.members ?? {});
+function pick(names: readonly string[] | undefined, input: Input): Input | null {
+  if (names === undefined) return null;
   return Object.fromEntries(
     names.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]])),
   );

@@ -5,7 +5,8 @@ import type { ConversationId } from "#log/ids";
 import { TAIL_PAGE } from "#store/tail-feeds";
 import { entryBytes, eventText, type SentEvent, watchedBytes, withId } from "./event-bytes.ts";
 import type { StreamScope } from "./event-stream.ts";
-import { isLeft, LeftWatch } from "./left-turns.ts";
+import { isAbandoned } from "#transfer/listed/listed-state";
+import { LeftWatch } from "./left-turns.ts";
 import { type LiveListeners, liveWords } from "./live-words.ts";
 import { merged } from "./merged.ts";
 
@@ -160,7 +161,7 @@ export async function* turnEvents(
   last: Awaited<ReturnType<typeof readTurn>>,
 ): AsyncGenerator<SentEvent> {
   if (last?.type === "turn_end" && last.seq <= after) return yield endText(last);
-  using watch = new LeftWatch(() => isLeft(holdfast, { conversation, turn }));
+  using watch = new LeftWatch(() => isAbandoned(holdfast, { conversation, turn }));
   // A turn that another process began may have been left before anybody listens.
   if (last?.type === "turn_start") void watch.look();
   const both = AbortSignal.any([signal, watch.left]);

@@ -2,6 +2,7 @@ import { LogError } from "#log/errors";
 import { checkJsonObject } from "#log/json/json-text";
 import type { HttpRequest } from "#edges/http/exchange";
 import { type AnyRoute, KEY_HEADER } from "#edges/http/routes/route";
+import { checkInput } from "#operations/operation";
 import type { Schema } from "#edges/http/routes/value-schema";
 import { type BodyLimits, checkUpload, readBody } from "./read-body.ts";
 
@@ -17,7 +18,6 @@ export interface CheckedRequest {
 }
 
 const KEY = /^[\x21-\x7e]{1,200}$/;
-const PROBLEMS_TOLD = 5;
 
 /** Checks a request by its row of the table; what it may hold is there and nowhere else. */
 export async function checkRequest(
@@ -36,18 +36,14 @@ export async function checkRequest(
       ? []
       : [`${KEY_HEADER} is no 1 to 200 printable ASCII characters`]),
   ];
-  check(problems);
+  checkInput(problems);
   const rest = { params: given, query, key };
   if (route.takes === "bytes") return { ...rest, body: {}, bodyText: "", upload: checkUpload(request) };
   if (route.body === undefined) return { ...rest, body: {}, bodyText: "", upload: null };
   const bodyText = await readBody(request, limits);
   const body = parsed(bodyText);
-  check(route.body.problems(body, ""));
+  checkInput(route.body.problems(body, ""));
   return { ...rest, body, bodyText, upload: null };
-}
-
-function check(problems: readonly string[]): void {
-  if (problems.length > 0) throw new LogError("invalid_request", problems.slice(0, PROBLEMS_TOLD).join("; "));
 }
 
 function parsed(text: string): object {
@@ -72,7 +68,7 @@ function queryOf(
     const texts = given.getAll(name);
     const known = schema?.members;
     const member = known !== undefined && Object.hasOwn(known, name) ? known[name] : undefined;
-    if (texts.length > 1 && member?.json["type"] !== "array")
+    if (texts.length > 1 && member?.takesList !== true)
       throw new LogError("invalid_request", `${name.slice(0, 100)} is given more than once`);
     query[name] = member === undefined ? texts[0] : member.fromText(texts);
   }

@@ -17,15 +17,7 @@ import type { RunningTurns } from "#edges/http/turns/running-turns";
 import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
 import type { Operation } from "#edges/http/routes/route";
-
-/** JSON that is given as it is: payloads stand in it exactly as they were stored. */
-export class JsonText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
+import type { JsonText } from "#operations/operation";
 
 /** What all operations of a server share. */
 export interface ServerParts {

@@ -1,6 +1,6 @@
-import type { Api } from "#edges/http/routes/api";
-import type { HandlersOf } from "./asked.ts";
-import { CONVERSATION_HANDLERS } from "./conversation-handlers.ts";
+import type { OperationName, OwnApi } from "#edges/http/routes/api";
+import type { AnyHandler, HandlersOf } from "./asked.ts";
+import { OPERATION_HANDLERS } from "./operation-handlers.ts";
 import { ENTRY_HANDLERS } from "./entry-handlers.ts";
 import { MEMORY_HANDLERS } from "./memory-handlers.ts";
 import { RECORD_HANDLERS } from "./record-handlers.ts";
@@ -14,10 +14,8 @@ import { SKILL_HANDLERS } from "#edges/http/skills/skill-handlers";
 import { TURN_HANDLERS } from "./turn-handlers.ts";
 import { SERVER_HANDLERS } from "./server-handlers.ts";
 
-/** How each operation is done; one without is no program. */
-export const HANDLERS: HandlersOf<Api> = {
+const OWN_HANDLERS: HandlersOf<OwnApi> = {
   ...SERVER_HANDLERS,
-  ...CONVERSATION_HANDLERS,
   ...ENTRY_HANDLERS,
   ...RECORD_HANDLERS,
   ...SPACE_HANDLERS,
@@ -29,4 +27,10 @@ export const HANDLERS: HandlersOf<Api> = {
   ...BRANCH_HANDLERS,
   ...AGENT_SESSION_HANDLERS,
   ...SKILL_HANDLERS,
+};
+
+/** How each operation is done; one without does not compile. */
+export const HANDLERS: { readonly [K in OperationName]: AnyHandler } = {
+  ...(OWN_HANDLERS as object as { readonly [K in keyof OwnApi]: AnyHandler }),
+  ...OPERATION_HANDLERS,
 };

@@ -9,7 +9,8 @@ import type { NamedBranch } from "#transfer/shown/named-diff";
 import { hydratedText } from "#transfer/shown/run-text";
 import { snippetOf } from "#transfer/shown/search-snippet";
 import { countUsage, type UsageBy, usageJson, UsageRows } from "#transfer/shown/usage-rows";
-import { type HandlersOf, JsonText } from "./asked.ts";
+import { JsonText } from "#operations/operation";
+import type { HandlersOf } from "./asked.ts";
 
 const HITS = 20;
 const RUNS_PAGE = 50;

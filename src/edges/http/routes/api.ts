@@ -1,4 +1,3 @@
-import { CONVERSATION_ROUTES, type ConversationApi } from "./conversation-api.ts";
 import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
 import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
 import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
@@ -8,16 +7,17 @@ import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
 import { SKILL_ROUTES, type SkillApi } from "#edges/http/skills/skill-api";
 import { TRANSFER_ROUTES, type TransferApi } from "#edges/http/transfers/transfer-api";
+import { OPERATION_LIST, type OPERATIONS as OPERATION_TABLE } from "#operations/table";
+import { routeOf, type ShapesOf } from "./operation-route.ts";
 import type { AnyRoute, RoutesOf } from "./route.ts";
 import { SPACE_ROUTES, type SpaceApi } from "./space-api.ts";
 import { TURN_ROUTES, type TurnApi } from "./turn-api.ts";
 import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
-/** Every operation, by its name. */
-export interface Api
+/** Operations that this edge still declares itself. */
+export interface OwnApi
   extends
     ServerApi,
-    ConversationApi,
     EntryApi,
     RecordApi,
     SpaceApi,
@@ -30,12 +30,13 @@ export interface Api
     AgentSessionApi,
     SkillApi {}
 
+/** Every operation, by its name. */
+export interface Api extends OwnApi, ShapesOf<typeof OPERATION_TABLE> {}
+
 export type OperationName = keyof Api;
 
-/** The one table of routes: requests are checked by it, the OpenAPI document and the client are made from it. */
-export const ROUTES: RoutesOf<Api> = {
+const OWN_ROUTES: RoutesOf<OwnApi> = {
   ...SERVER_ROUTES,
-  ...CONVERSATION_ROUTES,
   ...ENTRY_ROUTES,
   ...RECORD_ROUTES,
   ...SPACE_ROUTES,
@@ -47,6 +48,14 @@ export const ROUTES: RoutesOf<Api> = {
   ...REPLAY_ROUTES,
   ...BRANCH_ROUTES,
   ...AGENT_SESSION_ROUTES,
+};
+
+/** The one table of routes: requests are checked by it, the OpenAPI document and the client are made from it. */
+export const ROUTES: { readonly [K in OperationName]: AnyRoute } = {
+  ...(Object.fromEntries(OPERATION_LIST.map(([name, operation]) => [name, routeOf(operation)])) as {
+    readonly [K in keyof typeof OPERATION_TABLE]: AnyRoute;
+  }),
+  ...OWN_ROUTES,
 };
 
 export const OPERATIONS: readonly (readonly [OperationName, AnyRoute])[] = Object.entries(ROUTES) as [

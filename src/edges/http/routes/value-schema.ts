@@ -11,6 +11,8 @@ export interface Schema<T> {
   problems(value: unknown, path: string): readonly string[];
   /** The value that stands in an address, where all is text; what does not read as one stays text. */
   fromText(texts: readonly string[]): unknown;
+  /** Whether an address may have several of it. */
+  readonly takesList?: boolean;
   /** Of an object that has certain members. */
   readonly members?: { readonly [name: string]: Schema<unknown> };
   /** Nothing has this member: it ties the schema to its type. */
@@ -31,7 +33,7 @@ const NONE: ReadonlyMap<string, JsonSchema> = new Map();
 function of<T>(
   json: JsonSchema,
   problems: Schema<T>["problems"],
-  more: Partial<Pick<Schema<T>, "named" | "fromText" | "members">> = {},
+  more: Partial<Pick<Schema<T>, "named" | "fromText" | "members" | "takesList">> = {},
 ): Schema<T> {
   return { json, problems, named: NONE, fromText: ([first]) => first, ...more };
 }
@@ -118,7 +120,7 @@ export function list<T>(
       if (value.length < min) return [`${path} has less than ${min} members`];
       return value.flatMap((one, at) => item.problems(one, `${path}[${at}]`));
     },
-    { named: item.named, fromText: (texts) => texts.map((one) => item.fromText([one])) },
+    { named: item.named, takesList: true, fromText: (texts) => texts.map((one) => item.fromText([one])) },
   );
 }
 

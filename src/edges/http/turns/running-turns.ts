@@ -6,7 +6,7 @@ import type { Host, HostEvent } from "#turn/host";
 import type { EndedTurn } from "#turn/turns";
 import { Refusal } from "#edges/http/guard/failures";
 import type { WaitingTrouble } from "#edges/http/routes/server-api";
-import { isLeft } from "#edges/http/events/left-turns";
+import { isAbandoned } from "#transfer/listed/listed-state";
 import { LiveListeners, TurnWords } from "#edges/http/events/live-words";
 import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
 import type { AgentSource, AgentSources, ServedTurns } from "./agent-source.ts";
@@ -239,7 +239,7 @@ export class RunningTurns {
     if (isHere) return true;
     const { headSeq: after } = await conversation.head();
     const open = await conversation.openTurn();
-    if (open === null || open.lease === null || (await isLeft(holdfast, open))) return false;
+    if (open === null || open.lease === null || (await isAbandoned(holdfast, open))) return false;
     await this.#cancels.ask({ space: holdfast.spaceId, conversation: conversation.id, turn: open.turn });
     const signal = AbortSignal.any([gone, AbortSignal.timeout(STOP_MS)]);
     for await (const entry of conversation.tail({ after, signal }))

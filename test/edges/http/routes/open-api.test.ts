@@ -63,18 +63,31 @@ test("the server gives the document that its table says", async () => {
   expect(given).toEqual(document);
 });
 
+test.each(["index", "store/index", "agent/index", "edges/acp/index"])(
+  "src/%s.ts loads no operation, nor what they are made with",
+  async (entry) => {
+    const loaded = await loadedBy(entry);
+    expect(loaded.filter((url) => /node_modules\/@?valibot|\/src\/operations\//.test(url))).toEqual([]);
+  },
+);
+
 test("the root entry does not reach the server, nor what it is made with", async () => {
+  const loaded = await loadedBy("index");
+  expect(loaded.filter((url) => /node_modules|\/edges\//.test(url))).toEqual([]);
+});
+
+async function loadedBy(entry: string): Promise<readonly string[]> {
   const program = `
     const { registerHooks } = await import("node:module");
     const loaded = [];
     registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
-    await import(${JSON.stringify(join(ROOT, "src/index.ts"))});
+    await import(${JSON.stringify(join(ROOT, `src/${entry}.ts`))});
     console.log(JSON.stringify(loaded));`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
   const loaded = JSON.parse(stdout) as readonly string[];
-  expect(loaded.some((url) => url.endsWith("/src/index.ts"))).toBe(true);
-  expect(loaded.filter((url) => /node_modules|\/edges\//.test(url))).toEqual([]);
-});
+  expect(loaded.some((url) => url.endsWith(`/src/${entry}.ts`))).toBe(true);
+  return loaded;
+}
 
 test("the client reaches nothing that a browser lacks", () => {
   const reached = new Set<string>();

@@ -1,0 +1,52 @@
+import { createConversation, goTo, newChat, setTitle } from "#operations/conversations";
+import { NOT_UNDONE } from "#transfer/words";
+import type { Command } from "#edges/cli/command";
+import { operationCommand } from "#edges/cli/operation-command";
+import { safeLine } from "#edges/cli/terminal/terminal";
+
+export const newCommand: Command = operationCommand(createConversation, {
+  about: `The id is written once and outlives every session under it; one is made unless you bring
+your own. With --key the same command run twice makes one conversation, not two.
+
+  --id ID       your own id: letters, digits, ".", "_", ":" and "-"
+  --title TEXT  a title for people
+  --cwd DIR     the folder the conversation is about, kept as written
+  --key KEY     makes a retry harmless`,
+  examples: [
+    "holdfast new",
+    'holdfast new --id release-42 --title "Release 42" --cwd "$PWD"',
+    "holdfast new --key job-7 --json",
+  ],
+  json: async (_output, _input, conversation) => ({ leaf: (await conversation.head()).leaf.id }),
+  text: ({ conversation }) => safeLine(conversation),
+});
+
+export const titleCommand: Command = operationCommand(setTitle, {
+  about: "The latest title wins; the log keeps the earlier ones. An empty text takes the title away.",
+  examples: ['holdfast title ID "Changelog for 2.0"'],
+  json: ({ toSeq }, { title }) => ({ title, seq: toSeq }),
+  text: ({ conversation }, { title }) => `${safeLine(conversation)} is titled "${safeLine(title)}"`,
+});
+
+export const goToCommand: Command = operationCommand(goTo, {
+  about: `Nothing is removed: the branch you leave stays readable, and goto leads back to it. Files and
+external effects are not undone: only what the model is told changes.
+ENTRY is an entry's id, the start of it, or a label.`,
+  examples: ["holdfast goto ID@before-refactoring", "holdfast goto release-42@m3 --json"],
+  json: async ({ toSeq }, _input, conversation) => ({
+    leaf: (await conversation.head()).leaf.id,
+    seq: toSeq,
+  }),
+  text: ({ conversation }, { entry }) => `The leaf is ${safeLine(`${conversation}@${entry}`)}. ${NOT_UNDONE}`,
+});
+
+export const newChatCommand: Command = operationCommand(newChat, {
+  about: `The conversation keeps its id, its history and its chain; the context is empty from here on,
+and no session from before is resumed. \`holdfast goto\` leads back to what was before. Files and
+external effects are not undone.
+
+  --key KEY  the same command run twice begins one new chat, not two`,
+  examples: ["holdfast new-chat ID", "holdfast new-chat release-42 --json"],
+  json: async (_output, _input, conversation) => ({ leaf: (await conversation.head()).leaf.id }),
+  text: ({ conversation }) => `${safeLine(conversation)} starts afresh; its history stays readable`,
+});

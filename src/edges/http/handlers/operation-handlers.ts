@@ -1,0 +1,26 @@
+import { OPERATION_LIST, type OperationName } from "#operations/table";
+import type { AnyOperation, Operation as OperationRow } from "#operations/operation";
+import type { AnyHandler } from "./asked.ts";
+import { givenEntries } from "./given-entries.ts";
+
+/** How the server does an operation: the request was checked by its route, and entries stay in the text they were sent in. */
+function handlerOf(operation: AnyOperation): AnyHandler {
+  const { run } = operation as OperationRow;
+  const takesEntries = Object.hasOwn(operation.input, "entries");
+  return ({ params, query, body, bodyText, grant, holdfast, key, server }) => {
+    const input: object = {
+      ...(params as object | undefined),
+      ...(query as object | undefined),
+      ...(body as object | undefined),
+    };
+    const { entries } = input as { readonly entries?: readonly object[] };
+    const exact =
+      takesEntries && entries !== undefined ? { entries: givenEntries(bodyText, entries, grant) } : {};
+    const { clock, cwd } = server;
+    return run({ ...input, ...exact }, { holdfast, clock, key, folder: cwd });
+  };
+}
+
+export const OPERATION_HANDLERS = Object.fromEntries(
+  OPERATION_LIST.map(([name, operation]) => [name, handlerOf(operation)]),
+) as { readonly [K in OperationName]: AnyHandler };

@@ -1,0 +1,89 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
+import type { AnyOperation, Operation as OperationRow } from "#operations/operation";
+import {
+  type Fields,
+  isList,
+  object,
+  problemsOf,
+  readText,
+  type Schema,
+  SCHEMA_NAMES,
+} from "#operations/schemas";
+import type { AnyRoute } from "./route.ts";
+import type { JsonSchema, Schema as RouteSchema } from "./value-schema.ts";
+
+/** What a client sends and receives, by the row of an operation. */
+export interface OperationShape<Input, Output> {
+  readonly input: Input;
+  readonly response: Output;
+}
+
+export type ShapesOf<Table> = {
+  readonly [K in keyof Table]: Table[K] extends OperationRow<infer I, infer R> ? OperationShape<I, R> : never;
+};
+
+/** The route of an operation: fields that its path names are there, the others in the query of a read and the body of an act. */
+export function routeOf(operation: AnyOperation): AnyRoute {
+  const { http, input, access, kind, summary, group, status, output } = operation;
+  const [method = "", path = ""] = http.split(" ");
+  const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+  const fields = Object.entries(input);
+  const params = fields.filter(([name]) => inPath.has(name));
+  const rest = partSchema(Object.fromEntries(fields.filter(([name]) => !inPath.has(name))));
+  const isEmpty = fields.length === params.length;
+  return {
+    method: method as AnyRoute["method"],
+    path,
+    right: access,
+    summary,
+    group,
+    ...(status === undefined ? {} : { status }),
+    ...(params.length === 0 ? {} : { params: partSchema(Object.fromEntries(params)) }),
+    ...(kind === "act" ? { writes: true, body: rest } : isEmpty ? {} : { query: rest }),
+    response: routeSchema(output),
+  };
+}
+
+function partSchema(fields: Fields): RouteSchema<unknown> {
+  const members = Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, routeSchema(field)]),
+  );
+  return Object.assign(routeSchema(object(fields)), { members });
+}
+
+/** The schema as the rest of the table reads it; its JSON Schema is made when a document is. */
+function routeSchema(schema: Schema): RouteSchema<unknown> {
+  let document: Documented | null = null;
+  const read = (): Documented => (document ??= documented(schema));
+  return {
+    get json() {
+      return read().json;
+    },
+    get named() {
+      return read().named;
+    },
+    takesList: isList(schema),
+    problems: (value) => problemsOf(schema, value),
+    fromText: (texts) => readText(schema, texts),
+  };
+}
+
+interface Documented {
+  readonly json: JsonSchema;
+  readonly named: ReadonlyMap<string, JsonSchema>;
+}
+
+function documented(schema: Schema): Documented {
+  const named = new Map<string, JsonSchema>();
+  const { $schema: _, ...json } = toJsonSchema(schema, {
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      const { propertyNames: _names, required, ...rest } = jsonSchema;
+      const own = { ...rest, ...(required === undefined || required.length === 0 ? {} : { required }) };
+      const name = SCHEMA_NAMES.get(valibotSchema);
+      if (name === undefined) return own;
+      named.set(name, own as JsonSchema);
+      return { $ref: `#/components/schemas/${name}` };
+    },
+  });
+  return { json: json as JsonSchema, named };
+}

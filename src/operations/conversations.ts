@@ -1,0 +1,276 @@
+import { openTurnAt, readSummary } from "#conversation/list-conversations";
+import type { EntryBody, Metadata } from "#log/entry";
+import type { Lease } from "#log/lineage/head";
+import type { Settings } from "#log/projections/settings";
+import type { Listed } from "#store/requests";
+import { isAbandoned } from "#transfer/listed/listed-state";
+import { LIST_STATUSES, LISTED_STATES, type ListedRow, listRows } from "./listed-rows.ts";
+import { appendFact, conversationOf, keyed, ownerAct } from "./acts.ts";
+import { operation } from "./operation.ts";
+import {
+  answer,
+  anything,
+  choice,
+  count,
+  cursor,
+  flag,
+  id,
+  jsonFields,
+  list,
+  named,
+  newEntry,
+  nextCursor,
+  nullable,
+  open,
+  optional,
+  pageLimit,
+  type Schema,
+  text,
+  time,
+  written,
+} from "./schemas.ts";
+
+/** A turn that has not ended. */
+interface OpenTurnView {
+  readonly turn: string;
+  readonly prompt: string | null;
+  readonly since: string;
+  /** No process runs it: it ends when somebody continues it. */
+  readonly left: boolean;
+}
+
+/** A conversation as it is now. */
+export interface ConversationView extends Listed {
+  readonly space: string;
+  readonly ownerSeq: number;
+  readonly openTurn: OpenTurnView | null;
+  /** Who has it for a turn, and until when that counts. */
+  readonly lease: Lease | null;
+  readonly metadata: Metadata;
+  readonly settings: Settings;
+}
+
+const listedFields = {
+  conversation: text(),
+  title: nullable(text()),
+  cwd: nullable(text()),
+  createdAt: text(),
+  updatedAt: text(),
+  headSeq: count(),
+  leaf: text(),
+  origin: nullable(open({ conversation: text(), entry: text() })),
+  summary: nullable(
+    open({ model: nullable(text()), agent: nullable(text()), branches: count(), rollovers: count() }),
+  ),
+  damage: nullable(text()),
+};
+
+const listed: Schema<ListedRow> = named(
+  "ListedConversation",
+  open<ListedRow>({ ...listedFields, state: choice(LISTED_STATES) }),
+);
+
+const view: Schema<ConversationView> = named(
+  "Conversation",
+  open<ConversationView>({
+    ...listedFields,
+    space: text(),
+    ownerSeq: count(),
+    openTurn: nullable(
+      open({
+        turn: text(),
+        prompt: nullable(text()),
+        since: text(),
+        left: flag("whoever carried it is gone; `continueTurn` goes on with it"),
+      }),
+    ),
+    lease: nullable(open({ writer: text(), untilMs: count() })),
+    metadata: jsonFields,
+    settings: open({ model: nullable(text()), config: jsonFields, skills: list(anything()) }),
+  }),
+);
+
+const group = "Conversations";
+const TITLE_MAX = 2_000;
+const LIST_PAGE = 50;
+
+export const listConversations = operation({
+  summary: "Lists conversations, the most recently changed first",
+  group,
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations",
+  input: {
+    limit: optional(pageLimit),
+    cursor: optional(cursor),
+    prefix: optional(text({ min: 1, max: 128 })),
+    suffix: optional(text({ min: 1, max: 128 })),
+    cwd: optional(text({ max: 4_096, about: "the folder it is about, as it was written" })),
+    under: optional(text({ min: 1, max: 4_096, about: "a folder: it is about this one or one below it" })),
+    title: optional(text({ max: 1_000, about: "what the title holds, whatever the case" })),
+    since: optional(time),
+    fork: optional(flag("whether it is a fork")),
+    forkOf: optional(id),
+    archived: optional(flag()),
+    tag: optional(text({ max: 1_000 })),
+    agent: optional(text({ max: 1_000, about: "who carried it last" })),
+    model: optional(text({ max: 1_000, about: "the model that was chosen or replied last" })),
+    status: optional(choice(LIST_STATUSES, "how it stands")),
+    costMicros: optional(count({ about: "it has cost at least so many microdollars" })),
+    rolled: optional(flag("whether it went on in another upstream session at some time")),
+    label: optional(text({ min: 1, max: 1_000, about: "what one of its entries is labelled" })),
+    unlisted: optional(flag("only those that are kept for a program")),
+  },
+  output: answer({ conversations: list(listed), next: nextCursor }),
+  async run({ limit = LIST_PAGE, cursor: from, status, ...filter }, { holdfast, clock }) {
+    return listRows(holdfast, { limit, filter, status, cursor: from ?? null, nowMs: clock.nowMs() });
+  },
+});
+
+export const getConversation = operation({
+  summary: "Shows a conversation as it stands now",
+  group,
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations/{conversation}",
+  input: { conversation: id },
+  output: view,
+  async run(input, { holdfast }): Promise<ConversationView> {
+    const conversation = conversationOf(input, { holdfast });
+    const [head, settings] = [await conversation.head(), await conversation.settings()];
+    const summary = head.summary ?? (await readSummary(conversation.space, conversation.id));
+    const turn = await openTurnAt(conversation.space, head);
+    const { headSeq, ownerSeq, origin, title, cwd, createdAt, updatedAt, lease } = head;
+    return {
+      conversation: conversation.id,
+      title,
+      cwd,
+      createdAt,
+      updatedAt,
+      headSeq,
+      leaf: head.leaf.id,
+      origin: origin === null ? null : { conversation: origin.source, entry: origin.entry },
+      summary,
+      damage: null,
+      space: holdfast.spaceId,
+      ownerSeq,
+      openTurn:
+        turn === null
+          ? null
+          : {
+              turn: turn.turn,
+              prompt: turn.prompt,
+              since: turn.since,
+              left: await isAbandoned(holdfast, turn),
+            },
+      lease: lease === null ? null : { writer: lease.writer, untilMs: lease.untilMs },
+      metadata: summary.metadata,
+      settings,
+    };
+  },
+});
+
+export const createConversation = operation({
+  summary: "Makes a conversation; its folder is the server's",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations",
+  status: 201,
+  cli: "new",
+  input: {
+    id: optional(id),
+    title: optional(text({ max: TITLE_MAX })),
+    entries: optional(list(newEntry, { max: 1_000 })),
+  },
+  local: { cwd: optional(text({ max: 4_096 })) },
+  output: answer({ conversation: text() }),
+  async run({ entries = [], cwd, ...options }, { holdfast, key, folder = null }) {
+    const place = cwd ?? folder;
+    const conversation = await holdfast.create({
+      ...options,
+      ...(place === null ? {} : { cwd: place }),
+      ...(key === undefined ? {} : { key }),
+      entries: entries as readonly EntryBody[],
+    });
+    return { conversation: conversation.id };
+  },
+});
+
+export const setTitle = operation({
+  summary: "Gives it another title",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations/{conversation}/title",
+  cli: "title conversation title",
+  input: { conversation: id, title: text({ max: TITLE_MAX }) },
+  output: written,
+  run: ({ title, ...input }, context) => appendFact("setTitle", { type: "title", title }, input, context),
+});
+
+export const setMetadata = operation({
+  summary:
+    "Changes what it is filed under: tags, archived, pinned and members of your own; null takes one away",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations/{conversation}/metadata",
+  input: { conversation: id, metadata: jsonFields },
+  output: written,
+  run: ({ metadata, ...input }, context) =>
+    appendFact("setMetadata", { type: "metadata", metadata: metadata as Metadata }, input, context),
+});
+
+export const fork = operation({
+  summary: "Makes a conversation that shares this one up to an entry, or to its end",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations/{conversation}/forks",
+  status: 201,
+  input: { conversation: id, at: optional(id), id: optional(id) },
+  local: { cwd: optional(text({ max: 4_096 })) },
+  output: answer({ conversation: text(), source: text(), entry: text() }),
+  async run({ conversation, ...options }, { holdfast, key }) {
+    const source = conversationOf({ conversation }, { holdfast });
+    const made = await source.fork({ ...options, ...(key === undefined ? {} : { key }) });
+    const { origin, leaf } = await made.head();
+    return { conversation: made.id, source: source.id, entry: origin?.entry ?? leaf.id };
+  },
+});
+
+export const goTo = operation({
+  summary: "Goes on from another entry; refused while a turn runs",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations/{conversation}/leaf",
+  cli: "goto conversation@entry",
+  input: { conversation: id, entry: id },
+  local: { expect: optional(count()) },
+  output: written,
+  async run({ entry, expect, ...input }, context) {
+    const conversation = conversationOf(input, context);
+    const target = await conversation.entry(entry);
+    const expected = expect === undefined ? {} : { expected: expect };
+    return ownerAct(conversation, () =>
+      conversation.goTo(target.id, { ...keyed("goTo", context), ...expected }),
+    );
+  },
+});
+
+export const newChat = operation({
+  summary: "Begins anew in the same conversation: nothing earlier reaches a model",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations/{conversation}/new-chat",
+  cli: "new-chat conversation",
+  input: { conversation: id },
+  output: written,
+  async run(input, context) {
+    const conversation = conversationOf(input, context);
+    return ownerAct(conversation, () => conversation.newChat(keyed("newChat", context)));
+  },
+});

@@ -1,0 +1,101 @@
+import type { Clock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
+import { LogError } from "#log/errors";
+import { readJson } from "#log/json/read-json";
+import { type Fields, object, type ObjectOf, problemsOf, type Schema, type TypeOf } from "./schemas.ts";
+
+/** Of the first three each includes those before it; `metrics` is for the figures of the process alone. */
+export type Access = "read" | "write" | "admin" | "metrics";
+
+/** What an operation may use. Permissions, rate limits, audit lines and deadlines are the edge's. */
+export interface OperationContext {
+  /** The space of the caller. */
+  readonly holdfast: Holdfast;
+  readonly clock: Clock;
+  /** Makes a repetition harmless. */
+  readonly key?: string | undefined;
+  /** The folder of a new conversation for which the caller names none. */
+  readonly folder?: string | null;
+}
+
+/** JSON text that is returned as it is: payloads in it are exactly those stored. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The value of an answer that may be text. */
+export function valueOf<R>(output: R | JsonText): R {
+  return output instanceof JsonText ? (readJson(output.text) as R) : output;
+}
+
+interface Row {
+  /** Verb and object: the line in help, the summary in the OpenAPI document. */
+  readonly summary: string;
+  /** The heading in the reference. */
+  readonly group: string;
+  readonly access: Access;
+  /** An act changes something: it takes a key and is in the audit log. */
+  readonly kind: "read" | "act";
+  /** Method and path; `{name}` is a field of the input. A read has the other fields in its query, an act in its body. */
+  readonly http: string;
+  /** The status of an answer, 200 by default. */
+  readonly status?: number;
+  /** The command and its arguments, which are fields of the input; [optional]. `conversation@entry` is one argument. */
+  readonly cli?: string;
+}
+
+/** One thing to do to a store, as every edge reads it. */
+export interface Operation<Input extends object = object, Output = unknown> extends Row {
+  readonly input: Fields;
+  /** Fields that only a caller on this machine has. */
+  readonly local: Fields;
+  readonly output: Schema<Output>;
+  readonly run: (input: Input, context: OperationContext) => Promise<Output | JsonText>;
+}
+
+export type AnyOperation = Operation<never>;
+export type InputOf<O> = O extends Operation<infer I> ? I : never;
+export type OutputOf<O> = O extends Operation<never, infer R> ? R : never;
+
+type NoFields = { readonly [name in never]: Schema };
+
+export function operation<const I extends Fields, O extends Schema, const L extends Fields = NoFields>(
+  row: Row & {
+    readonly input: I;
+    readonly local?: L;
+    readonly output: O;
+    run(input: ObjectOf<I> & Partial<ObjectOf<L>>, context: OperationContext): Promise<TypeOf<O> | JsonText>;
+  },
+): Operation<ObjectOf<I> & Partial<ObjectOf<L>>, TypeOf<O>> {
+  return { ...row, local: row.local ?? {} };
+}
+
+const CHECKS = new WeakMap<Fields, Schema>();
+
+/**
+ * Checks an input and does it: the library's way, and the command line's. `exact` takes the place of fields that were checked, with
+ * the JSON text that they were read from.
+ */
+export async function perform<I extends object, R>(
+  { input: fields, local, run }: Operation<I, R>,
+  input: unknown,
+  context: OperationContext,
+  exact: Partial<Record<keyof I, readonly string[]>> = {},
+): Promise<R | JsonText> {
+  const schema = CHECKS.get(fields) ?? object({ ...fields, ...local });
+  CHECKS.set(fields, schema);
+  checkInput(problemsOf(schema, input));
+  return run({ ...(input as I), ...exact }, context);
+}
+
+const PROBLEMS_SHOWN = 5;
+
+/** The one sentence about an input that no operation takes. */
+export function checkInput(problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new LogError("invalid_request", problems.slice(0, PROBLEMS_SHOWN).join("; "));
+}

@@ -1,0 +1,29 @@
+import {
+  createConversation,
+  fork,
+  getConversation,
+  goTo,
+  listConversations,
+  newChat,
+  setMetadata,
+  setTitle,
+} from "./conversations.ts";
+import type { AnyOperation } from "./operation.ts";
+
+/** Every operation by its name: routes, the client and the documents follow from it, in this order. */
+export const OPERATIONS = {
+  listConversations,
+  getConversation,
+  createConversation,
+  setTitle,
+  setMetadata,
+  fork,
+  goTo,
+  newChat,
+};
+
+export type OperationName = keyof typeof OPERATIONS;
+
+export const OPERATION_LIST: readonly (readonly [OperationName, AnyOperation])[] = Object.entries(
+  OPERATIONS,
+) as [OperationName, AnyOperation][];

@@ -1,0 +1,212 @@
+import type { OperationName } from "#operations/table";
+import type { Lease } from "./seeded-space.ts";
+
+/** One use of an operation, through every way there is. */
+export interface Case {
+  readonly operation: OperationName;
+  readonly name: string;
+  readonly input: object;
+  /** The same as a command line; absent where no command does it. */
+  readonly argv?: readonly string[];
+  readonly stdin?: string;
+  /** The field that holds what the command prints line by line. */
+  readonly rows?: string;
+  readonly key?: string;
+  readonly lease?: Lease;
+  /** The code of the error; absent where it succeeds. */
+  readonly fails?: string;
+}
+
+const MISSING = "conversation_not_found";
+const INVALID = "invalid_request";
+
+export const CASES: readonly Case[] = [
+  {
+    operation: "listConversations",
+    name: "finds one by the start of its id",
+    input: { prefix: "a" },
+    argv: ["ls", "a"],
+    rows: "conversations",
+  },
+  {
+    operation: "listConversations",
+    name: "counts failed and unfinished turns as unclean",
+    input: { status: "unclean" },
+    argv: ["ls", "--status", "unclean"],
+    rows: "conversations",
+  },
+  {
+    operation: "listConversations",
+    name: "has nothing that works",
+    input: { status: "live" },
+    argv: ["ls", "--status", "live"],
+    rows: "conversations",
+  },
+  {
+    operation: "listConversations",
+    name: "knows no such status",
+    input: { status: "fine" },
+    argv: ["ls", "--status", "fine"],
+    fails: INVALID,
+  },
+  { operation: "getConversation", name: "shows one", input: { conversation: "a" } },
+  { operation: "getConversation", name: "shows a turn that nothing runs", input: { conversation: "open" } },
+  {
+    operation: "getConversation",
+    name: "finds no such conversation",
+    input: { conversation: "none" },
+    fails: MISSING,
+  },
+  {
+    operation: "createConversation",
+    name: "takes an id and a title",
+    input: { id: "new", title: "New" },
+    argv: ["new", "--id", "new", "--title", "New"],
+  },
+  { operation: "createConversation", name: "makes one under a key", input: {}, argv: ["new"], key: "k" },
+  {
+    operation: "createConversation",
+    name: "refuses an id that is taken",
+    input: { id: "a" },
+    argv: ["new", "--id", "a"],
+    fails: "conversation_exists",
+  },
+  {
+    operation: "createConversation",
+    name: "refuses what is no id",
+    input: { id: "../a" },
+    argv: ["new", "--id", "../a"],
+    fails: INVALID,
+  },
+  {
+    operation: "createConversation",
+    name: "refuses a long title",
+    input: { title: "t".repeat(2_001) },
+    argv: ["new", "--title", "t".repeat(2_001)],
+    fails: INVALID,
+  },
+  {
+    operation: "setTitle",
+    name: "sets it",
+    input: { conversation: "a", title: "Second" },
+    argv: ["title", "a", "Second"],
+    key: "k",
+  },
+  {
+    operation: "setTitle",
+    name: "sets it after the writer died",
+    input: { conversation: "a", title: "Second" },
+    argv: ["title", "a", "Second"],
+    lease: "dead",
+  },
+  {
+    operation: "setTitle",
+    name: "refuses a long one",
+    input: { conversation: "a", title: "t".repeat(2_001) },
+    argv: ["title", "a", "t".repeat(2_001)],
+    fails: INVALID,
+  },
+  {
+    operation: "setTitle",
+    name: "finds no such conversation",
+    input: { conversation: "none", title: "x" },
+    argv: ["title", "none", "x"],
+    fails: MISSING,
+  },
+  {
+    operation: "setMetadata",
+    name: "sets a tag",
+    input: { conversation: "a", metadata: { tags: ["work"] } },
+  },
+  {
+    operation: "setMetadata",
+    name: "refuses a list",
+    input: { conversation: "a", metadata: [] },
+    fails: INVALID,
+  },
+  {
+    operation: "fork",
+    name: "forks at an entry",
+    input: { conversation: "a", at: "ask", id: "second" },
+    argv: ["fork", "a@ask", "--id", "second"],
+  },
+  {
+    operation: "fork",
+    name: "refuses an id that is taken",
+    input: { conversation: "a", id: "failed" },
+    argv: ["fork", "a", "--id", "failed"],
+    fails: "conversation_exists",
+  },
+  {
+    operation: "fork",
+    name: "finds no such entry",
+    input: { conversation: "a", at: "none" },
+    argv: ["fork", "a@none"],
+    fails: "entry_not_found",
+  },
+  {
+    operation: "goTo",
+    name: "goes to an entry",
+    input: { conversation: "a", entry: "ask" },
+    argv: ["goto", "a@ask"],
+    key: "k",
+  },
+  {
+    operation: "goTo",
+    name: "goes on after the writer died",
+    input: { conversation: "a", entry: "ask" },
+    argv: ["goto", "a@ask"],
+    lease: "dead",
+  },
+  {
+    operation: "goTo",
+    name: "waits for no writer that runs",
+    input: { conversation: "a", entry: "ask" },
+    argv: ["goto", "a@ask"],
+    lease: "alive",
+    fails: "busy",
+  },
+  {
+    operation: "goTo",
+    name: "finds no such entry",
+    input: { conversation: "a", entry: "none" },
+    argv: ["goto", "a@none"],
+    fails: "entry_not_found",
+  },
+  {
+    operation: "goTo",
+    name: "finds no such conversation",
+    input: { conversation: "none", entry: "ask" },
+    argv: ["goto", "none@ask"],
+    fails: MISSING,
+  },
+  {
+    operation: "newChat",
+    name: "starts empty",
+    input: { conversation: "a" },
+    argv: ["new-chat", "a"],
+    key: "k",
+  },
+  {
+    operation: "newChat",
+    name: "starts empty after the writer died",
+    input: { conversation: "a" },
+    argv: ["new-chat", "a"],
+    lease: "dead",
+  },
+  {
+    operation: "newChat",
+    name: "waits for no writer that runs",
+    input: { conversation: "a" },
+    argv: ["new-chat", "a"],
+    lease: "alive",
+    fails: "busy",
+  },
+  {
+    operation: "newChat",
+    name: "finds no such conversation",
+    input: { conversation: "none" },
+    argv: ["new-chat", "none"],
+    fails: MISSING,
+  },
+];

@@ -1,0 +1,148 @@
+/**
+ * Every operation through the library, the command line and HTTP: the same answer, the same log, and the same error in the same
+ * sentence. Each way has a space of its own with the same conversations in it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
+import { ApiError } from "#edges/http/client/index";
+import { isLogError } from "#log/errors";
+import { type AnyOperation, type Operation, perform, valueOf } from "#operations/operation";
+import { OPERATION_LIST, type OperationName, OPERATIONS } from "#operations/table";
+import { holdfastHere } from "../edges/cli/cli-here.ts";
+import { jsonLines } from "../edges/cli/cli-run.ts";
+import { serve, type Served } from "../edges/http/served.ts";
+import { CASES, type Case } from "./cases.ts";
+import { seed } from "./seeded-space.ts";
+
+type Outcome =
+  | { readonly output: object }
+  | { readonly error: { readonly code: string; readonly message: string } };
+
+/** All cases on a store of this kind; `store` names one that three connections can open. */
+export function sameEverywhere(kind: string, store: () => string): void {
+  describe(`on ${kind}`, () => {
+    let served: Served;
+    beforeAll(async () => {
+      served = await serve({ store: store() });
+    });
+    afterAll(() => served[Symbol.asyncDispose]());
+
+    test.each(CASES)("$operation $name", async (one) => {
+      const ways = await Promise.all(
+        (["library", "http", "cli"] as const).map(async (way) => {
+          if (way === "cli" && one.argv === undefined) return null;
+          const holdfast = served.holdfast.inSpace(`${way}-${CASES.indexOf(one)}`);
+          await seed(holdfast, one);
+          const outcome = await WAYS[way](one, { served, holdfast, store: store() });
+          return { outcome: normal(outcome, holdfast), logs: normal(await logsOf(holdfast), holdfast) };
+        }),
+      );
+      const [library, http, cli] = ways;
+      expect(library?.outcome).toEqual(
+        one.fails === undefined
+          ? { output: expect.anything() }
+          : { error: { code: one.fails, message: expect.any(String) } },
+      );
+      // Over HTTP nobody learns which process of the machine is at work.
+      if (one.fails !== "busy") expect(http).toEqual(library);
+      else expect(http).toMatchObject({ outcome: { error: { code: one.fails } }, logs: library?.logs });
+      // --json adds fields of its own and drops none.
+      if (cli !== null && cli !== undefined) expect(cli).toMatchObject(library ?? {});
+    });
+  });
+
+  test("every operation has a case that succeeds and one that fails, and a command line where it is a command", () => {
+    const names = (cases: readonly Case[]): ReadonlySet<string> =>
+      new Set(cases.map(({ operation }) => operation));
+    const [good, bad] = [
+      CASES.filter(({ fails }) => fails === undefined),
+      CASES.filter(({ fails }) => fails !== undefined),
+    ];
+    const typed = names(CASES.filter(({ argv }) => argv !== undefined));
+    for (const [name, { cli }] of OPERATION_LIST)
+      expect([
+        name,
+        names(good).has(name),
+        names(bad).has(name),
+        typed.has(name) || cli === undefined,
+      ]).toEqual([name, true, true, true]);
+  });
+}
+
+interface Place {
+  readonly served: Served;
+  readonly holdfast: Holdfast;
+  readonly store: string;
+}
+
+type Way = (one: Case, place: Place) => Promise<Outcome>;
+
+const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
+  async library({ operation, input, key }, { holdfast }) {
+    try {
+      const row = OPERATIONS[operation] as AnyOperation as Operation;
+      const output = await perform(row, input, { holdfast, clock: systemClock, key });
+      return { output: JSON.parse(JSON.stringify(valueOf(output))) as object };
+    } catch (error) {
+      if (!isLogError(error)) throw error;
+      return { error: { code: error.code, message: error.message } };
+    }
+  },
+
+  async http({ operation, input, key }, { served, holdfast }) {
+    const client = served.client(await served.token("admin", holdfast.spaceId));
+    try {
+      const call = (client as object as Record<OperationName, AnyCall>)[operation];
+      const { schemaVersion: _, ...output } = await call(input, key === undefined ? {} : { key });
+      return { output };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { error: { code: error.code, message: error.message } };
+    }
+  },
+
+  async cli({ argv = [], stdin = "", rows, key }, { store, holdfast }) {
+    const args = [
+      "--space",
+      holdfast.spaceId,
+      ...argv,
+      ...(key === undefined ? [] : ["--key", key]),
+      "--json",
+    ];
+    const { out, err, status } = await holdfastHere(store, args, { input: stdin });
+    if (status !== 0) {
+      const [{ error }] = jsonLines(err) as unknown as readonly [
+        { readonly error: { readonly code: string; readonly message: string } },
+      ];
+      return { error: { code: error.code, message: error.message } };
+    }
+    const printed = jsonLines(out).map(({ schemaVersion: _, ...line }: { schemaVersion?: number }) => line);
+    return { output: rows === undefined ? (printed[0] ?? {}) : { [rows]: printed, next: null } }; // a command prints all pages
+  },
+};
+
+type AnyCall = (input: object, options: object) => Promise<{ readonly schemaVersion?: number }>;
+
+/** What each conversation of the space says after the act. */
+async function logsOf(holdfast: Holdfast): Promise<object> {
+  const logs: Record<string, unknown> = {};
+  for await (const { conversation } of holdfast.list()) {
+    const entries: unknown[] = [];
+    for await (const entry of holdfast.handle(conversation).log())
+      entries.push([entry.type, JSON.parse(entry.payload)]);
+    logs[conversation] = entries;
+  }
+  return logs;
+}
+
+/** Ids that are made, times and the name of the space differ between any two. */
+function normal<T>(value: T, { spaceId }: Holdfast): T {
+  const text = JSON.stringify(value)
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replaceAll(/\d+ ms more/g, "N ms more")
+    .replaceAll(/"untilMs":\d+/g, '"untilMs":0')
+    .replaceAll(`"${spaceId}"`, '"SPACE"');
+  return JSON.parse(text) as T;
+}

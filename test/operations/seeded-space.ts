@@ -1,0 +1,32 @@
+import type { Holdfast } from "#conversation/holdfast";
+import type { EntryBody } from "#log/entry";
+import { nameOfProcess } from "#turn/running-process";
+
+/** Who has the conversation `a` before the act: a process of this machine that has died, or one that runs. */
+export type Lease = "dead" | "alive";
+
+const said = (id: string, role: "user" | "assistant", text: string): EntryBody => ({
+  type: "message",
+  id,
+  message: { role, content: [{ type: "text", text }] },
+});
+
+/** `a`: a question and its answer; `failed`: a turn that failed; `open`: a turn that no process runs. */
+export async function seed(holdfast: Holdfast, { lease }: { readonly lease?: Lease }): Promise<void> {
+  const a = await holdfast.create({
+    id: "a",
+    title: "First",
+    entries: [said("ask", "user", "Where is order 17?"), said("reply", "assistant", "On its way.")],
+  });
+  const turn: readonly EntryBody[] = [
+    said("ask", "user", "Hello?"),
+    { type: "turn_start", turn: "t1", prompt: "ask" },
+  ];
+  const end: EntryBody = { type: "turn_end", turn: "t1", outcome: "failed", class: "failed" };
+  await holdfast.create({ id: "failed", entries: [...turn, end] });
+  await holdfast.create({ id: "open", entries: turn });
+  if (lease === undefined) return;
+  const running = await nameOfProcess("a test");
+  const writer = lease === "alive" ? running : running.replace(/begun .*?, on/, "begun 1, on");
+  await a.own({ writer, leaseMs: 60_000 });
+}
