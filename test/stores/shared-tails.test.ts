@@ -1,4 +1,5 @@
 /** The tails of one conversation share one reader, and each of them still has every entry once and in order. */
+import { randomBytes } from "node:crypto";
 import { StatementSync } from "node:sqlite";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
@@ -79,6 +80,25 @@ test("sqlite: an append costs one read for all tails of its conversation, and th
     expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: APPENDS + 2 }, (_, at) => at + 1));
     for (const [at, entry] of entries.slice(2).entries()) expect(entry).toBe(heard[0]?.[at + 2]);
   }
+});
+
+test("sqlite: a tail brings few large entries before its reader takes them", async () => {
+  using dir = tempDir();
+  await using rig = rigOn(join(dir.path, "s.db"));
+  const space = await rig.space();
+  await rig.create(space, "a");
+  for (let nth = 0; nth < 20; nth++)
+    await rig.append(space, "a", [user(randomBytes(50_000).toString("hex"))]);
+  const get = vi.spyOn(StatementSync.prototype, "get");
+  const seqs: number[] = [];
+  for await (const { seq } of space.tail({ conversation: conv("a"), after: 0 }))
+    if (seqs.push(seq) === 3) break;
+  expect(seqs).toEqual([1, 2, 3]);
+  const isLarge = (value: unknown): boolean =>
+    (typeof value === "string" || value instanceof Uint8Array) && value.length > 10_000;
+  const large = get.mock.results.filter(({ value }) => Array.isArray(value) && value.some(isLarge));
+  expect(large.length).toBeGreaterThanOrEqual(2);
+  expect(large.length).toBeLessThan(10);
 });
 
 test("jsonl: an append costs one read of its file for all tails of its conversation", async () => {

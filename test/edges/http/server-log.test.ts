@@ -8,6 +8,7 @@ import { inMemoryStore } from "#stores/in-memory/index";
 import { sqliteStore } from "#stores/sqlite/index";
 import { decorateStore } from "#store/decorate";
 import { storePort } from "#store/port";
+import { LogError } from "#log/errors";
 import { user } from "#log/say";
 import { tempDir } from "../../support/temp-dir.ts";
 import { by, posted } from "./raw-requests.ts";
@@ -102,4 +103,31 @@ test("livez and readyz need no token and no name; a server that drains is not re
   await expect.poll(() => status("/readyz")).toBe(200);
   await served.handler.drain();
   expect([await status("/livez"), await status("/readyz")]).toEqual([200, 503]);
+});
+
+test("the log says once that the store does not answer, and once that it does again", async () => {
+  const { lines, log } = collected();
+  let isLost = false;
+  const store = decorateStore(storePort(inMemoryStore()), {
+    verbs: (space) => ({
+      head: async (conversation) => {
+        if (isLost) throw new LogError("store_gone", "lost");
+        return space.head(conversation);
+      },
+    }),
+  });
+  await using served = await serve({ holdfast: new Holdfast(store, "default"), log });
+  const token = await served.token("read");
+  await served.holdfast.create({ id: "c" });
+  const ask = async (): Promise<number> => (await served.ask("/api/conversations/c", by(token))).status;
+  const statuses: number[] = [];
+  for (const lost of [false, true, true, false, false]) {
+    isLost = lost;
+    statuses.push(await ask());
+  }
+  expect(statuses).toEqual([200, 503, 503, 200, 200]);
+  const ofStore = lines.filter(({ fields }) => fields["status"] === undefined);
+  expect(ofStore.map(({ level }) => level)).toEqual(["error", "info"]);
+  const failed = lines.filter(({ fields }) => fields["status"] === 503);
+  expect(failed).toMatchObject([{ fields: { conversation: "c", code: "store_gone" } }, {}]);
 });

@@ -28,8 +28,8 @@ interface Unread {
 }
 
 /** A stream of which nothing is read. */
-async function unread(path: string, token: string): Promise<Unread> {
-  const response = await served.ask(path, by(token));
+async function unread(path: string, token: string, at: Served = served): Promise<Unread> {
+  const response = await at.ask(path, by(token));
   expect(response.status).toBe(200);
   const { closed } = (response.body as ReadableStream<Uint8Array>).getReader();
   return {
@@ -41,8 +41,8 @@ async function unread(path: string, token: string): Promise<Unread> {
   };
 }
 
-async function figure(name: string, token: string): Promise<number> {
-  const text = await (await served.ask("/metrics", by(token))).text();
+async function figure(name: string, token: string, at: Served = served): Promise<number> {
+  const text = await (await at.ask("/metrics", by(token))).text();
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
 }
 
@@ -77,6 +77,36 @@ test("hundreds of streams that no one reads hold no more than the limits, and ot
     if (heard.push(seq) === ENTRIES + 1) stop.abort();
   expect(heard).toEqual(Array.from({ length: ENTRIES + 1 }, (_, at) => at + 1));
   for (const { response } of opened) expect(response.body?.locked).toBe(true);
+});
+
+test("what one token leaves unread ends streams of that token alone", async () => {
+  await using other = await serve({
+    limits: { streamBytes: 1_000 * LARGE, streamBytesPerToken: 6 * LARGE, stallMs: 600_000 },
+    metrics: new Metrics(),
+  });
+  const conversations = await Promise.all(["one", "other"].map((id) => other.holdfast.create({ id })));
+  for (const conversation of conversations)
+    for (let at = 0; at < ENTRIES; at++) await conversation.append(user(`${at}${"x".repeat(LARGE)}`));
+  const [admin, greedy, modest] = [
+    await other.token("admin"),
+    await other.token("read"),
+    await other.token("read"),
+  ];
+  const kept = await unread("/api/conversations/one/tail?after=1", modest, other);
+  const opened: Unread[] = [];
+  for (let nth = 0; nth < 60; nth++)
+    opened.push(
+      await unread(
+        `/api/conversations/${nth % 2 === 0 ? "one" : "other"}/tail?after=${1 + (nth % (ENTRIES - 1))}`,
+        greedy,
+        other,
+      ),
+    );
+  const states = await Promise.all(opened.map(stateOf));
+  expect(states).toContain("cut off");
+  expect(await stateOf(kept)).toBe("open");
+  const bytes = await figure("holdfast_http_stream_bytes", admin, other);
+  expect(bytes).toBeLessThanOrEqual(2 * 6 * LARGE);
 });
 
 test("one stream may send an entry that is larger than the limit, and then holds nothing", async () => {

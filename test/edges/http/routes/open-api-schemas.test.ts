@@ -115,6 +115,13 @@ test("a failure has one of the codes of the document, whether the log or the ser
   expect(check({ error: { code: "x", message: "", safe: "", next: "", details: {} } })).toBe(false);
 });
 
+test("503 means that the store does not answer, also within its time, or that the server stops; nothing else", () => {
+  const statusOf = (code: ErrorCode): number => failureOf(new LogError(code, "x")).status;
+  const codes = Object.keys(ERROR_GROUPS) as readonly ErrorCode[];
+  expect(codes.filter((code) => statusOf(code) === 503).toSorted()).toEqual(["store_failed", "store_gone"]);
+  expect([statusOf("busy"), statusOf("diverged")]).toEqual([423, 409]);
+});
+
 test("every example fits the schema that it stands beside", () => {
   const byName = new Map(OPERATIONS);
   for (const [name, { body, response }] of Object.entries(EXAMPLES)) {
