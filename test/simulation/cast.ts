@@ -26,6 +26,11 @@ export function signsOut(seed: number): boolean {
   return seed % 9 === 4;
 }
 
+/** In another ninth the tools of the hosts return state, and everything is replayed by its record in the end. */
+export function isReplayed(seed: number): boolean {
+  return seed % 9 === 2;
+}
+
 /** The agents of a story: two, one of them under two accounts. */
 export function agentsOf(seed: number): readonly SimUpstreamOptions[] {
   return [

@@ -1,10 +1,12 @@
 import { Agent } from "#agent/agent";
 import type { AgentResult } from "#agent/agent-options";
+import { replay } from "#agent/replay/replay-models";
 import type { Holdfast } from "#conversation/holdfast";
 import { draw } from "#testing/faults";
 import { emailIdentity } from "#testing/index";
 import type { Tool } from "#turn/effects/tool";
 import type { Rig } from "../upstream/rig.ts";
+import { isReplayed } from "./cast.ts";
 import { loopModel, MODEL_FAULTS, type ModelFault } from "./loop-model.ts";
 
 type Via = "main" | "other";
@@ -91,9 +93,45 @@ export class LoopHosts {
         if (signal.aborted || death.aborted) throw new Error("It was stopped and has sent nothing");
         world.outbox.add({ identity: emailIdentity(to, about), atMs: world.nowMs(), session: "loop" });
         await clock.sleep(TOOL_MS, signal);
-        return "done";
+        return isReplayed(this.#seed) ? { content: "done", state: { about } } : "done";
       },
     };
+  }
+
+  /** What is wrong with a conversation that is replayed by its record. */
+  async replayFaults(conversation: string): Promise<readonly string[]> {
+    const { holdfast, world } = this.#rig;
+    const recorded = await this.#resultsIn(conversation);
+    const model = loopModel({
+      clock: world.clock,
+      fault: () => null,
+      onRefused: (why) => this.refusals.push(why),
+    });
+    const newId = (): string => world.idsAndTime.newId();
+    const agent = {
+      tools: [this.#email()],
+      instructions: false,
+      compaction: null,
+      clock: world.clock,
+      newId,
+    } as const;
+    const [result] = await replay(holdfast, { conversation }, { models: [model], agent, tools: "recorded" });
+    if (result === undefined || result.missed.length > 0) return [];
+    this.#count("replayed");
+    const other = (await this.#resultsIn(result.conversation)).find((text) => !recorded.includes(text));
+    return other === undefined
+      ? []
+      : [`its replay has the result "${other}", which its record does not have`];
+  }
+
+  /** What the tools gave, word for word. */
+  async #resultsIn(conversation: string): Promise<readonly string[]> {
+    const branch = await (await this.#rig.holdfast.conversation(conversation)).branch();
+    return branch.flatMap((node) =>
+      node.type === "message" && node.message.role === "toolResult"
+        ? [JSON.stringify(node.message.content)]
+        : [],
+    );
   }
 
   /**

@@ -119,6 +119,16 @@ vi.mock("../../src/agent/models/parts/media-parts.ts", async (original) => {
   return { ...real, isBlank };
 });
 
+/** A replay gives a recorded result the details of the log, in which the state stands. */
+vi.mock("../../src/turn/effects/tool-output.ts", async (original) => {
+  const real = await original<typeof import("#turn/effects/tool-output")>();
+  const returnedBeside: typeof real.returnedBeside = (details) =>
+    planted.bug === "recorded state in the details" && details !== undefined
+      ? { details }
+      : real.returnedBeside(details);
+  return { ...real, returnedBeside };
+});
+
 /** A sign-out empties a context only where the account spoke last. */
 vi.mock("../../src/log/projections/signed-in.ts", async (original) => {
   const real = await original<typeof import("#log/projections/signed-in")>();
@@ -291,6 +301,7 @@ test.each<[bug: string, shows: RegExp, more?: Partial<StoryOptions>]>([
   ["signatures left out", /signature of a/],
   ["calls without results", /have the results|have no results/],
   ["blank texts", /is blank/],
+  ["recorded state in the details", /its record does not have/, { seed: 29 }],
   ["whoever spoke last is signed out", /which was signed out of/, { seed: 13 }],
   ["a fork has its source's later sessions", /began after the fork was taken/],
 ])("the stories break on a planted bug: %s", async (bug, shows, { seed = 1, ...more } = {}) => {

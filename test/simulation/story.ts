@@ -8,7 +8,7 @@ import { type Chance, emailIdentity, FAULT_KINDS, FAULT_PHASES, type FaultKind }
 import { Rig } from "../upstream/rig.ts";
 import { AgentWatch } from "./agent-watch.ts";
 import { asAcp } from "./as-acp.ts";
-import { agentsOf, asks, isInside, loopShare, resumes, signsOut, wireOf } from "./cast.ts";
+import { agentsOf, asks, isInside, isReplayed, loopShare, resumes, signsOut, wireOf } from "./cast.ts";
 import { AppendFaults } from "#testing/append-faults";
 import { accountName, type StoryWitness } from "./story-rules.ts";
 import { LoopHosts } from "./loop-hosts.ts";
@@ -128,6 +128,10 @@ class StoryStage {
       await person.check();
       person.checkSessions();
     }
+    const replayed = isReplayed(seed) ? people : [];
+    const otherwise: string[] = [];
+    for (const { name } of replayed)
+      otherwise.push(...(await loops.replayFaults(name)).map((what) => `${name}: ${what}`));
     await this.#options.look?.(rig);
     const doubles = rig.world.outbox.doubles().map((identity) => `sent twice: ${identity}`);
     const refused = loops.refusals.map((why) => `a model refused a request for good: ${why}`);
@@ -136,6 +140,7 @@ class StoryStage {
         ...this.#watch.violations,
         ...refused,
         ...people.flatMap((person) => person.violations),
+        ...otherwise,
         ...doubles,
       ],
       struck: rig.world.faults.struck,
