@@ -274,9 +274,13 @@ async function firstViolations(
 }
 
 // The stories in which the planted ones are found; the long run has hundreds without a finding.
-test.each([1, 50])("nothing is found where nothing is planted (from seed %i)", async (from) => {
-  expect(await firstViolations(from, { seeds: 6 })).toBeNull();
-});
+test.each([1, 50])(
+  "nothing is found where nothing is planted (from seed %i)",
+  async (from) => {
+    expect(await firstViolations(from, { seeds: 6 })).toBeNull();
+  },
+  60_000,
+);
 
 /** Where only a kind of fault shows a bug, it strikes more often. */
 const OFTEN = { probability: 0.2, kills: false };
@@ -304,10 +308,14 @@ test.each<[bug: string, shows: RegExp, more?: Partial<StoryOptions>]>([
   ["recorded state in the details", /its record does not have/, { seed: 29 }],
   ["whoever spoke last is signed out", /which was signed out of/, { seed: 13 }],
   ["a fork has its source's later sessions", /began after the fork was taken/],
-])("the stories break on a planted bug: %s", async (bug, shows, { seed = 1, ...more } = {}) => {
-  planted.bug = bug;
-  expect(await firstViolations(seed, more)).toMatch(shows);
-});
+])(
+  "the stories break on a planted bug: %s",
+  async (bug, shows, { seed = 1, ...more } = {}) => {
+    planted.bug = bug;
+    expect(await firstViolations(seed, more)).toMatch(shows);
+  },
+  60_000,
+);
 
 test("the stories break on a planted bug: prior context only on detected failure", async () => {
   // An agent that does not know of an email sends it again.

@@ -25,6 +25,7 @@ test.each([
     // A handful of conversations may be spared by chance.
     if (conversations >= 20) expect(Object.keys(tally.kills)).not.toEqual([]);
   },
+  60_000,
 );
 
 /** Sessions that another process took up, or forked, with a record that had lost what their answers rested on; one renamed in mid-turn; words that a fork of a session and then the session itself brought. */
