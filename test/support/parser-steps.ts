@@ -36,6 +36,9 @@ const { possibleBlobs } = await import("#log/blob-names");
 const { redactPayload } = await import("#transfer/redact/redact-entry");
 const { readLines } = await import("#transfer/lines/read-lines");
 const { safeText } = await import("#transfer/shown/shown-text");
+const { holdfastJsonl } = await import("#transfer/importers/holdfast-jsonl");
+const { sessionLog } = await import("#transfer/importers/session-log");
+const { shortLine } = await import("#edges/http/branches/cut-strings");
 const { readMessage, readableAt } = await import("#edges/acp/wire/spans");
 const { LineSplitter } = await import("#edges/acp/wire/line-splitter");
 const { rewriteIds } = await import("#edges/acp/wire/rewrite");
@@ -122,6 +125,16 @@ const PARSERS: { readonly [name: string]: (text: string) => unknown } = {
   },
   "events of a server": async (text) =>
     drain(readEvents(ReadableStream.from(pieces(`event: a\ndata: ${text.replaceAll("\n", "\n\n")}\n\n`)))),
+  "a session log": (text) => {
+    const reader = sessionLog.begin('{"type":"session","version":1,"id":"s"}');
+    reader?.read(text.replace("{", '{"type":"custom","id":"e","parentId":"s",'));
+  },
+  "a bundle": (text) => {
+    const reader = holdfastJsonl.begin('{"type":"holdfast","v":2,"conversations":1}');
+    reader?.read(text.replace("{", '{"type":"custom","id":"e","parentId":"s",'));
+  },
+  "an entry with its texts cut": (text) =>
+    shortLine({ ...place, v: 2, parentId: null, time: "", payload: text }, 16),
   frontmatter: (text) => readFrontmatter(`---\nname: a\ndescription: ${text.slice(0, 8_000)}\n---\n`),
 };
 
