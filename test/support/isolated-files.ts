@@ -2,9 +2,9 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-// The folder, the environment and prototypes belong to the whole process.
+// The folder, the environment, timers and prototypes belong to the whole process.
 const CHANGES_PROCESS =
-  /process\.chdir\(|process\.env\[[^\]]+\] = |delete process\.env|vi\.stubEnv\(|spyOn\(\w+\.prototype/;
+  /process\.chdir\(|process\.env\[[^\]]+\] = |delete process\.env|vi\.stubEnv\(|vi\.useFakeTimers\(|spyOn\((?:crypto\b|\w+\.prototype)/;
 // They put other modules in the place of ours.
 const MOCKS_MODULES = /vi\.(?:do)?[mM]ock\(/;
 

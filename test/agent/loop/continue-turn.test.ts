@@ -198,12 +198,15 @@ test("a turn that was cancelled goes on behind what it had said", async () => {
     expect.stringContaining("user: Your last reply was cut off"),
     "assistant: there was a fox.",
   ]);
-  await expect(at.agent.continue("c")).rejects.toThrow("complete");
+  await expect(at.agent.continue("c")).rejects.toMatchObject({
+    code: "invalid_request",
+    details: { completed: expect.any(String) },
+  });
 });
 
 test("nothing to continue is said, and nothing is sent", async () => {
   const at = await agentRig([]);
-  await expect(at.agent.continue("c")).rejects.toThrow("No turn was begun");
+  await expect(at.agent.continue("c")).rejects.toMatchObject({ code: "invalid_request" });
   expect(at.model.asked).toEqual([]);
 });
 

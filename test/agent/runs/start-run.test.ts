@@ -137,7 +137,10 @@ test.each(hostile)("%s is refused, and nothing is written", async (_, trigger, o
   const at = await agentRig([]);
   const { headSeq } = await at.conversation.head();
   await expect(at.agent.startRun("c", trigger as never, options as never)).rejects.toThrow();
-  await expect(at.agent.send("c", "go", { run: "never-started" })).rejects.toThrow("no run never-started");
+  await expect(at.agent.send("c", "go", { run: "never-started" })).rejects.toMatchObject({
+    code: "invalid_request",
+    details: { run: "never-started" },
+  });
   const keyed = { run: { trigger: EMAIL }, key: "k" };
   await expect(at.agent.send("c", "go", keyed)).rejects.toMatchObject({ code: "invalid_request" });
   expect((await at.conversation.head()).headSeq).toBe(headSeq);

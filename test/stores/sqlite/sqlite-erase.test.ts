@@ -185,7 +185,6 @@ test("an erase that finds a reader on old pages says that it is done, and the by
   reader.exec("BEGIN; SELECT count(*) FROM entries");
   await expect(space.erase(conv("a"))).rejects.toMatchObject({
     code: "busy",
-    message: expect.stringContaining("erased for good"),
     details: { erased: true },
   });
   await expect(space.head(conv("a"))).rejects.toMatchObject({ code: "conversation_not_found" });

@@ -111,26 +111,26 @@ describe("a move that fails", () => {
   test("half way takes its copies back", async () => {
     // The name has no room for a mark that it is unfinished, so this one cannot be copied.
     home.put(`projects/-home-user-project/${ID}${"x".repeat(210)}`, "too long a name");
-    await expect(move()).rejects.toThrow("ENAMETOOLONG");
+    await expect(move()).rejects.toMatchObject({ code: "ENAMETOOLONG" });
     expectUntouched();
     expect(existsSync(to)).toBe(false);
   });
 
   test("because the new place is no folder leaves all as it was", async () => {
     writeFileSync(to, "a file");
-    await expect(move()).rejects.toThrow("EEXIST");
+    await expect(move()).rejects.toMatchObject({ code: "EEXIST" });
     expectUntouched();
   });
 
   test.skipIf(process.getuid?.() === 0)("because it may not write there leaves all as it was", async () => {
     mkdirSync(to, { mode: 0o500 });
-    await expect(move()).rejects.toThrow("EACCES");
+    await expect(move()).rejects.toMatchObject({ code: "EACCES" });
     expectUntouched();
   });
 
   test.skipIf(process.getuid?.() === 0)("because the source may not go takes the copy back", async () => {
     chmodSync(from, 0o500);
-    await expect(move()).rejects.toThrow("EACCES");
+    await expect(move()).rejects.toMatchObject({ code: "EACCES" });
     chmodSync(from, 0o700);
     expectUntouched();
     expect(existsSync(to)).toBe(false);

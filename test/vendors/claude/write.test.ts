@@ -125,7 +125,7 @@ describe("a transcript that is written", () => {
 
   test("never takes the place of another", async () => {
     await written([user(text("first"))]);
-    await expect(written([user(text("second"))])).rejects.toThrow("EEXIST");
+    await expect(written([user(text("second"))])).rejects.toMatchObject({ code: "EEXIST" });
     expect(await claude.store.list()).toMatchObject([{ title: "first" }]);
   });
 
