@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openHoldfast } from "#open";
 import { runHere } from "../../cli/cli-here.ts";
 import { PREAMBLE } from "../../../support/scripted-agent/agent-folder.ts";
-import { metaOf, openBridge, type Bridge } from "../bridge.ts";
+import { metaOf, openBridge, type Bridge, openKillable } from "../bridge.ts";
 import { type Fields, fieldsOf, textOf } from "../../../support/scripted-agent/wire.ts";
 
 async function fork(bridge: Bridge, id: string, params: Fields = {}): Promise<Fields> {
@@ -158,4 +158,23 @@ describe.each(["claude", "codex", "opencode"] as const)("a fork that %s makes", 
     expect((await other.prompt(textOf(forked["sessionId"]), "what is color?")).text).toBe("color is blue");
     expect(agent.prompts().at(-1)?.includes(PREAMBLE)).toBe(lost > 0);
   });
+});
+
+test("a fork is listed in its folder, and loading it there ends none of its sessions", async () => {
+  await using bridge = await openKillable({ like: "codex" });
+  const { host, dir } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "remember color=blue");
+  const params = { sessionId: id, cwd: dir, mcpServers: [] };
+  const fork = textOf((await host.call("session/fork", params))["sessionId"]);
+  await host.prompt(fork, "remember shape=round");
+  const links = async (): Promise<readonly string[]> =>
+    (await bridge.chain(fork)).map((link) => `${link.id} ${link.reason}`);
+  const before = await links();
+  await host.restart();
+  const { sessions } = await host.call("session/list", { cwd: dir });
+  expect(JSON.stringify(sessions)).toContain(fork);
+  await host.load(fork);
+  expect((await host.prompt(fork, "what is shape?")).text).toBe("shape is round");
+  expect(await links()).toEqual(before);
 });
