@@ -166,15 +166,15 @@ test("a fork is listed in its folder, and loading it there ends none of its sess
   const id = await host.newSession();
   await host.prompt(id, "remember color=blue");
   const params = { sessionId: id, cwd: dir, mcpServers: [] };
-  const fork = textOf((await host.call("session/fork", params))["sessionId"]);
-  await host.prompt(fork, "remember shape=round");
+  const branch = textOf((await host.call("session/fork", params))["sessionId"]);
+  await host.prompt(branch, "remember shape=round");
   const links = async (): Promise<readonly string[]> =>
-    (await bridge.chain(fork)).map((link) => `${link.id} ${link.reason}`);
+    (await bridge.chain(branch)).map((link) => `${link.id} ${link.reason}`);
   const before = await links();
   await host.restart();
   const { sessions } = await host.call("session/list", { cwd: dir });
-  expect(JSON.stringify(sessions)).toContain(fork);
-  await host.load(fork);
-  expect((await host.prompt(fork, "what is shape?")).text).toBe("shape is round");
+  expect(JSON.stringify(sessions)).toContain(branch);
+  await host.load(branch);
+  expect((await host.prompt(branch, "what is shape?")).text).toBe("shape is round");
   expect(await links()).toEqual(before);
 });
