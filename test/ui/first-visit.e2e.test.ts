@@ -262,7 +262,9 @@ test("without an agent nothing can be sent, and the page says so; of two, the on
   expect(await alone.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
 
   const simulated = simulatedSource(100);
-  await using two = await openUi({ agents: { other: { ...simulated, troubles: [] }, simulated } });
+  await using two = await openUi({
+    agents: { other: { open: (space) => simulated.open(space) }, simulated },
+  });
   const both = await two.open();
   await both.getByRole("button", { name: "New" }).click();
   const choice = both.getByLabel("Agent and model");

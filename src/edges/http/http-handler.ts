@@ -24,11 +24,13 @@ import { Deadline } from "./guard/deadline.ts";
 import { type Identified, identify } from "./guard/identify.ts";
 import { RateLimit, SiteRates } from "./guard/rate-limit.ts";
 import { STRICT_HEADERS } from "./guard/strict-headers.ts";
-import { type Asked, type ServerParts } from "./handlers/asked.ts";
+import type { AnyHandler, Asked, ServerParts } from "./handlers/asked.ts";
 import { JsonText } from "#operations/operation";
 import { HANDLERS } from "./handlers/handlers.ts";
 import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
-import { OPERATIONS, type OperationName } from "./routes/api.ts";
+import { FAULT_OPERATIONS } from "./faults/fault-api.ts";
+import { FAULT_HANDLERS } from "./faults/fault-handlers.ts";
+import { OPERATIONS } from "./routes/api.ts";
 import { type AnyRoute, type Operation, REPEATED_HEADER } from "./routes/route.ts";
 import { RouteTable } from "./routes/route-table.ts";
 import { newLine, type OnError, REQUEST_ID_HEADER, RequestLog, type RequestLine } from "./server-log.ts";
@@ -38,7 +40,7 @@ import { SCHEMA_VERSION } from "#transfer/schema-version";
 
 /** A request that reached its operation. */
 interface Routed {
-  readonly name: OperationName;
+  readonly name: string;
   readonly route: AnyRoute;
   readonly params: { readonly [name: string]: string };
   readonly request: HttpRequest;
@@ -46,7 +48,10 @@ interface Routed {
   readonly line: RequestLine;
 }
 
-const ROUTES = new RouteTable(OPERATIONS);
+const ROUTES = new RouteTable<string>(OPERATIONS);
+/** With those that a simulated agent adds. */
+const ROUTES_AND_FAULTS = new RouteTable<string>([...OPERATIONS, ...FAULT_OPERATIONS]);
+const ALL_HANDLERS: { readonly [name: string]: AnyHandler } = { ...HANDLERS, ...FAULT_HANDLERS };
 const HEALTH_PATH = "/api/health";
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -61,6 +66,7 @@ export class HttpHandler {
   readonly #audit: RequestAudit;
   readonly #kept: KeptAnswers;
   readonly #spaces = new Map<string, Holdfast>();
+  readonly #routes: RouteTable<string>;
   readonly #turns: RunningTurns;
   readonly #streams: EventStreams;
   readonly #uploads: Uploads;
@@ -94,6 +100,8 @@ export class HttpHandler {
     this.#probe = new StoreProbe(holdfast);
     this.#kept = new KeptAnswers(holdfast, clock);
     this.#turns = new RunningTurns(agents, new CancelRequests(holdfast), onError);
+    const isSimulated = Object.values(agents).some(({ faults }) => faults !== undefined);
+    this.#routes = isSimulated ? ROUTES_AND_FAULTS : ROUTES;
     this.#streams = new EventStreams(limits);
     this.#uploads = new Uploads(limits);
     this.#pages = ui === null ? null : new UiFiles(ui);
@@ -184,7 +192,7 @@ export class HttpHandler {
     line.token = who.grant.token;
     line.space = who.grant.space;
     this.#rates.check(who.grant.token);
-    const found = ROUTES.find(url.pathname);
+    const found = this.#routes.find(url.pathname);
     if (found === null) throw new Refusal("wrong_path", "There is no such path");
     const operation = found.methods.get(method === "HEAD" ? "GET" : method);
     if (operation === undefined) throw new Refusal("wrong_method", "This path has no such method");
@@ -234,7 +242,7 @@ export class HttpHandler {
         return request.signal;
       },
     };
-    const act = (): Promise<unknown> => HANDLERS[name](asked);
+    const act = async (): Promise<unknown> => ALL_HANDLERS[name]?.(asked);
     if (route.kept !== true || checked.key === undefined) return answered(await act(), route);
     const words = JSON.stringify([checked.params, checked.body]);
     const write = { space: grant.space, operation: name, key: checked.key, asked: words };

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createFaultClient } from "../../../ui/src/data/fault-client.ts";
 import { createClient } from "#edges/http/client/index";
 import { StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";
@@ -81,7 +82,11 @@ test("PostgreSQL: of two servers one is killed in mid-turn and under load, and t
   expect(stop.at(-1)).toMatchObject({ type: "turn_end", outcome: "interrupted" });
   await load.reached(0.3);
   const talk = await here.send({ conversation: "talk", content: "remember x=7; work 2000" });
-  await here.strikeAgent({ agent: "simulated", kind: "hang", phase: "in_tool" });
+  await createFaultClient({ url: dying.url, token }).strikeAgent({
+    agent: "simulated",
+    kind: "hang",
+    phase: "in_tool",
+  });
   const mail = await here.send({ conversation: "mail", content: "email ann about rent" });
   const talking = there.turnEvents(talk);
   const mailing = there.turnEvents(mail);

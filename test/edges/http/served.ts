@@ -1,6 +1,8 @@
 import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
-import { type Client, createClient } from "#edges/http/client/index";
+import { createFaultClient } from "../../../ui/src/data/fault-client.ts";
+import type { ClientOf } from "#edges/http/client/client";
+import { type Client, type ClientOptions, createClient } from "#edges/http/client/index";
 import {
   HttpHandler,
   type HttpOptions,
@@ -9,7 +11,9 @@ import {
   type ServerLog,
   StoredTokens,
 } from "#edges/http/index";
-import { OPERATIONS } from "#edges/http/routes/api";
+import { type FaultApi, FAULT_OPERATIONS } from "#edges/http/faults/fault-api";
+import { OPERATIONS, type OperationName } from "#edges/http/routes/api";
+import type { AnyRoute } from "#edges/http/routes/route";
 import { openApiDocument } from "#edges/http/routes/open-api";
 import { openHoldfast } from "#open";
 
@@ -23,7 +27,7 @@ export interface Served extends AsyncDisposable {
   readonly errors: unknown[];
   token(rights: Right, space?: string): Promise<string>;
   /** `patient`: what is busy is asked again, as clients do; a turn may be let go of a moment after its end was told. */
-  client(token: string, patient?: "patient"): Client;
+  client(token: string, patient?: "patient"): Client & ClientOf<FaultApi>;
   /** A request to a path, with these headers. */
   ask(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -48,14 +52,16 @@ export async function serve(
     errors,
     token: async (rights, space = "default") =>
       (await tokens.add({ token: `${rights}-${++made}`, space, rights })).secret,
-    client: (token, patient) =>
-      createClient({
+    client: (token, patient) => {
+      const how: ClientOptions = {
         url: URL_HERE,
         token,
         fetch: checked(handler.fetch),
         retries: patient === undefined ? 0 : 1_000,
         sleep: () => new Promise((resolve) => setTimeout(resolve, 5)),
-      }),
+      };
+      return { ...createClient(how), ...createFaultClient(how) };
+    },
     ask: (path, init = {}) => handler.fetch(new Request(`${URL_HERE}${path}`, init)),
     [Symbol.asyncDispose]: async () => {
       await handler.flush();
@@ -65,7 +71,13 @@ export async function serve(
   };
 }
 
-const ROWS = OPERATIONS.map(([name, route]) => {
+/** Those of every server and those of a simulated agent. */
+export const ALL_OPERATIONS: readonly (readonly [OperationName | keyof FaultApi, AnyRoute])[] = [
+  ...OPERATIONS,
+  ...FAULT_OPERATIONS,
+];
+
+const ROWS = ALL_OPERATIONS.map(([name, route]) => {
   const path = new RegExp(`^${route.path.replaceAll(/[.]/g, "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`);
   return { name, route, path };
 });
@@ -92,14 +104,15 @@ function checked(fetch: HttpHandler["fetch"]): HttpHandler["fetch"] {
   };
 }
 
-const TYPES = new Map(
-  Object.values(openApiDocument("")["paths"] as object).flatMap((methods: object) =>
+const TYPES = new Map<string, readonly string[]>([
+  ...FAULT_OPERATIONS.map(([name]) => [name, ["application/json"]] as const),
+  ...Object.values(openApiDocument("")["paths"] as object).flatMap((methods: object) =>
     Object.values(methods).map(({ operationId, responses }: DocumentedOperation) => {
       const [answered] = Object.values(responses);
       return [operationId, Object.keys(answered?.content ?? {})] as const;
     }),
   ),
-);
+]);
 
 interface DocumentedOperation {
   readonly operationId: string;

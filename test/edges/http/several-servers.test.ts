@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import type { Holdfast } from "#conversation/holdfast";
-import { SimulatedAgent } from "#edges/cli/serve/simulated-agent";
+import { simulatedAgent } from "#edges/cli/serve/simulated-agent";
 import type { Turns } from "#edges/http/index";
+import type { Runtime } from "#upstream/runtime";
 import type { Entry } from "#log/entry";
 import { RealTimeline, SimWorld } from "#testing/index";
 import { ScriptedModel } from "../../agent/scripted-model.ts";
@@ -16,8 +17,8 @@ const loop =
   (holdfast: Holdfast): Agent =>
     new Agent(holdfast, { model, instructions: false });
 
-const fastAgent = (holdfast: Holdfast): SimulatedAgent =>
-  new SimulatedAgent(holdfast, { world: new SimWorld({ timeline: new RealTimeline(1_000) }) });
+const fastAgent = (holdfast: Holdfast): Runtime =>
+  simulatedAgent(holdfast, new SimWorld({ timeline: new RealTimeline(1_000) }));
 
 /** Dies when it has gone back, before it sends. */
 function dying(agent: Turns): Turns {

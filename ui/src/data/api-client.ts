@@ -1,5 +1,8 @@
 import { type Signal, signal } from "@preact/signals";
+import type { ClientOf } from "#edges/http/client/client";
 import { ApiError, type Client, createClient } from "#edges/http/client/index";
+import type { FaultApi } from "#edges/http/faults/fault-api";
+import { createFaultClient } from "./fault-client.ts";
 
 /** Whether the server answers: it does, it does not for now, or it does not know this browser any more. */
 export const connection: Signal<"live" | "lost" | "signed_out"> = signal("live");
@@ -17,6 +20,12 @@ async function noticed(request: Request): Promise<Response> {
 
 /** All that the UI knows it knows by this. */
 export const client: Client = createClient({ fetch: noticed, retries: 2 });
+
+/** The operations that a simulated agent adds. */
+export const faults: ClientOf<FaultApi> = createFaultClient({
+  fetch: noticed,
+  retries: 2,
+});
 
 /** The same for what nobody asks for again by hand: it asks until somebody answers, or it is stopped. */
 export const patientClient: Client = createClient({ fetch: noticed, retries: Number.POSITIVE_INFINITY });

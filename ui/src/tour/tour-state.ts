@@ -1,4 +1,4 @@
-import { client } from "../data/api-client.ts";
+import { client, faults } from "../data/api-client.ts";
 import { tourSeen } from "../data/preferences.ts";
 import { health, mayWrite } from "../frame/store-foot.tsx";
 import { warn } from "../frame/said.tsx";
@@ -6,6 +6,7 @@ import { conversationAddress } from "../router/addresses.ts";
 import { navigate } from "../router/location.ts";
 import { type TourAct, tourSteps } from "./tour-steps.ts";
 import { type Tour, tour } from "./tour-under-way.ts";
+import { troublesOf } from "../pages/conversation/trouble/trouble-table.ts";
 
 let before: Element | null = null;
 
@@ -14,7 +15,7 @@ export async function beginTour(): Promise<void> {
   before = document.activeElement;
   tourSeen.value = "yes";
   const found = await client.listAgents().catch(() => null);
-  const agent = found?.agents.find(({ troubles }) => troubles.length > 0)?.agent ?? null;
+  const agent = found?.agents.find((one) => troublesOf(one).length > 0)?.agent ?? null;
   const isAdmin = health.value?.rights === "admin";
   const on = !mayWrite.value ? "nothing" : agent !== null ? "simulated" : isAdmin ? "sample" : "nothing";
   tour.value = { steps: tourSteps(on), at: 0, conversation: null, agent, isBusy: false };
@@ -45,7 +46,7 @@ const ACTS: {
 } = {
   begin: (conversation, agent) => answered(conversation, agent, "My name is Ada"),
   strike: async (conversation, agent) => {
-    await client.strikeAgent({ agent, kind: "expire" });
+    await faults.strikeAgent({ agent, kind: "expire" });
     await answered(conversation, agent, "What is my name?");
   },
   edit: async (conversation, agent) => {

@@ -1,10 +1,8 @@
 import type { Holdfast } from "#conversation/holdfast";
 import type { Call } from "#edges/cli/command";
 import { SIMULATED } from "#edges/cli/known-agents";
-import type { AgentSource, WaitingTrouble } from "#edges/http/index";
+import type { AgentSource, FaultInjection, WaitingTrouble } from "#edges/http/index";
 import { LogError } from "#log/errors";
-import { withDefaults } from "#log/with-defaults";
-import type { RuntimeOptions } from "#upstream/options";
 import { Runtime } from "#upstream/runtime";
 import type { Upstream } from "#upstream/upstream";
 import { systemIdsAndTime } from "#store/prepare";
@@ -25,6 +23,7 @@ const KINDS: ReadonlyMap<string, FaultKind> = new Map(
 export const TROUBLES: readonly string[] = [...KINDS.keys()];
 const LIMIT_MS = 10_000; // long enough to see it parked, short enough to wait for
 const WAITING_MAX = 64;
+const KEYS_MAX = 1_000;
 // A hang is told of while whoever asked for it still looks.
 const PATIENCE = { silenceMs: 5_000, toolSilenceMs: 10_000, resumeMs: 5_000, cancelMs: 2_000 };
 
@@ -42,52 +41,73 @@ export function simulatedUpstream(world: SimWorld): Upstream {
   return simUpstream(world, { agent: SIMULATED, model: MODEL });
 }
 
-/** The simulated agent behind the runtime that carries real ones, in a world of its own for each space. */
-export class SimulatedAgent extends Runtime {
-  readonly #world: SimWorld;
-  readonly #limitMs: number;
+/** The simulated agent behind the runtime that runs real ones. */
+export function simulatedAgent(holdfast: Holdfast, world: SimWorld): Runtime {
+  const clock = world.timeline instanceof RealTimeline ? {} : { clock: world.clock };
+  const upstreams = [simulatedUpstream(world)] as const;
+  return new Runtime(holdfast, { ...PATIENCE, pool: { mode: "hybrid" }, ...clock, upstreams });
+}
 
-  constructor(
-    holdfast: Holdfast,
-    {
-      world,
-      limitMs = LIMIT_MS,
-      ...more
-    }: Omit<RuntimeOptions, "upstreams"> & { readonly world: SimWorld; readonly limitMs?: number },
-  ) {
-    super(holdfast, {
-      ...withDefaults({ ...PATIENCE, pool: { mode: "hybrid" } }, more),
-      upstreams: [simulatedUpstream(world)],
-    });
-    this.#world = world;
+interface SimulatedSpace {
+  readonly world: SimWorld;
+  /** Null until a turn needs it. */
+  agent: Runtime | null;
+}
+
+/** The simulated agents of a server, each in a world of its space, and the faults injected into them. */
+class SimulatedAgents implements FaultInjection {
+  readonly kinds: readonly string[] = TROUBLES;
+  readonly #newWorld: () => SimWorld;
+  readonly #limitMs: number;
+  readonly #spaces = new Map<string, SimulatedSpace>();
+  /** By space and key, the oldest first. */
+  readonly #injected = new Map<string, Phase>();
+
+  constructor(newWorld: () => SimWorld, limitMs: number) {
+    this.#newWorld = newWorld;
     this.#limitMs = limitMs;
   }
 
-  /** What is between two turns happens now, all else as soon as a turn comes to that phase. */
-  async strike({
-    kind,
-    phase,
-  }: {
-    readonly kind: string;
-    readonly phase?: string;
-  }): Promise<{ readonly phase: Phase }> {
+  #space({ spaceId }: Holdfast): SimulatedSpace {
+    const known = this.#spaces.get(spaceId);
+    if (known !== undefined) return known;
+    const space: SimulatedSpace = { world: this.#newWorld(), agent: null };
+    this.#spaces.set(spaceId, space);
+    return space;
+  }
+
+  open(holdfast: Holdfast): Runtime {
+    const space = this.#space(holdfast);
+    return (space.agent = simulatedAgent(holdfast, space.world));
+  }
+
+  /** A fault between two turns happens now, any other as soon as a turn reaches its phase. */
+  inject: FaultInjection["inject"] = async (holdfast, { kind, phase, key }) => {
+    const id = `${holdfast.spaceId}/${key}`;
+    const before = key === undefined ? undefined : this.#injected.get(id);
+    if (before !== undefined) return { phase: before, deduped: true };
     const fault = faultOf(kind, phase);
-    if (this.#world.faults.waiting >= WAITING_MAX)
-      throw new LogError("busy", `${WAITING_MAX} troubles wait for a turn; send one first`);
-    if (fault.phase === "idle") this.#world.restartSilently(SIMULATED);
-    else this.#world.script({ ...fault, resetMs: this.#limitMs });
+    const { world, agent } = this.#space(holdfast);
+    if (world.faults.waiting >= WAITING_MAX)
+      throw new LogError("busy", `${WAITING_MAX} faults wait for a turn; send a prompt first`);
+    if (fault.phase === "idle") world.restartSilently(SIMULATED);
+    else world.script({ ...fault, resetMs: this.#limitMs });
     // A session that is held is not resumed.
-    if (fault.phase === "resume") void this.release();
-    return { phase: fault.phase };
+    if (fault.phase === "resume") void agent?.release();
+    if (key !== undefined) this.#injected.set(id, fault.phase);
+    const [oldest] = this.#injected.keys();
+    if (this.#injected.size > KEYS_MAX && oldest !== undefined) this.#injected.delete(oldest);
+    return { phase: fault.phase, deduped: false };
+  };
+
+  waiting(holdfast: Holdfast): readonly WaitingTrouble[] {
+    return this.#space(holdfast).world.faults.scripted.map(troubleOf);
   }
 
-  waitingTroubles(): readonly WaitingTrouble[] {
-    return this.#world.faults.scripted.map(troubleOf);
-  }
-
-  callOff(kind?: string): readonly WaitingTrouble[] {
-    const meant = kind === undefined ? null : KINDS.get(kind);
-    return this.#world.faults.callOff((fault) => meant === null || fault.kind === meant).map(troubleOf);
+  cancel(holdfast: Holdfast, kind?: string): readonly WaitingTrouble[] {
+    const wanted = kind === undefined ? null : KINDS.get(kind);
+    const { faults } = this.#space(holdfast).world;
+    return faults.callOff((fault) => wanted === null || fault.kind === wanted).map(troubleOf);
   }
 }
 
@@ -101,12 +121,12 @@ function faultOf(
 ): { readonly kind: FaultKind; readonly phase: Phase } {
   const kind = KINDS.get(name);
   if (kind === undefined)
-    throw new LogError("invalid_request", `There is no trouble ${name}; there is ${TROUBLES.join(", ")}`);
+    throw new LogError("invalid_request", `Unknown fault ${name}. Use one of: ${TROUBLES.join(", ")}`);
   const possible = FAULT_PHASES[kind].filter((one) => one !== "idle" || kind === "restart");
   const usual = possible.includes("start") ? "start" : possible[0];
   const chosen = possible.find((one) => one === (phase ?? usual));
   if (chosen === undefined)
-    throw new LogError("invalid_request", `${name} strikes in: ${possible.join(", ")}`, {
+    throw new LogError("invalid_request", `${name} is possible in these phases: ${possible.join(", ")}`, {
       phases: possible,
     });
   return { kind, phase: chosen };
@@ -119,11 +139,12 @@ export function speedOf({ flags }: Pick<Call, "flags">): number {
   throw new LogError("invalid_request", "--speed is a number from 1 on");
 }
 
-/** It works so many times as fast as a real one would, and its limits are over as much sooner. */
-export function simulatedSource(speed: number, limitMs: number = LIMIT_MS / speed): AgentSource {
-  return {
-    troubles: TROUBLES,
-    open: (holdfast) =>
-      new SimulatedAgent(holdfast, { world: new OwnWorld({ timeline: new RealTimeline(speed) }), limitMs }),
-  };
+/** The simulated agent, so many times as fast as a real one; its limits end as much sooner. */
+export function simulatedSource(
+  speed: number,
+  limitMs: number = LIMIT_MS / speed,
+  newWorld: () => SimWorld = () => new OwnWorld({ timeline: new RealTimeline(speed) }),
+): AgentSource {
+  const agents = new SimulatedAgents(newWorld, limitMs);
+  return { open: (holdfast) => agents.open(holdfast), faults: agents };
 }

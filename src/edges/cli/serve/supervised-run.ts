@@ -1,4 +1,4 @@
-import type { AgentSource, AgentSources, Grant, KeptAccess, Listening } from "#edges/http/index";
+import type { AgentSources, FaultInjection, Grant, KeptAccess, Listening } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
 import type { ServerRun } from "./server-run.ts";
@@ -62,22 +62,23 @@ function tell(message: FromServer): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
 
-/** Agents that can be made to go through troubles can also lose the server under them. */
+/** Where faults can be injected into an agent, the server can be killed too. */
 function withKill(sources: AgentSources): AgentSources {
-  const killable = (source: AgentSource): AgentSource => ({
-    ...source,
-    ...(source.troubles === undefined ? {} : { troubles: [...source.troubles, KILL_SERVER] }),
-    open: async (holdfast) => {
-      const agent = await source.open(holdfast);
-      const strike = agent.strike?.bind(agent);
-      if (strike === undefined) return agent;
-      const killing: typeof strike = async (trouble) => {
-        if (trouble.kind !== KILL_SERVER) return strike(trouble);
-        setTimeout(() => process.kill(process.pid, "SIGKILL"), KILL_MS);
-        return { phase: "now" };
+  return Object.fromEntries(
+    Object.entries(sources).map(([name, source]) => {
+      const { faults } = source;
+      if (faults === undefined) return [name, source];
+      const killing: FaultInjection = {
+        kinds: [...faults.kinds, KILL_SERVER],
+        inject: async (holdfast, fault) => {
+          if (fault.kind !== KILL_SERVER) return faults.inject(holdfast, fault);
+          setTimeout(() => process.kill(process.pid, "SIGKILL"), KILL_MS);
+          return { phase: "now", deduped: false };
+        },
+        waiting: (holdfast) => faults.waiting(holdfast),
+        cancel: (holdfast, kind) => faults.cancel(holdfast, kind),
       };
-      return Object.assign(agent, { strike: killing });
-    },
-  });
-  return Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, killable(source)]));
+      return [name, { ...source, faults: killing }];
+    }),
+  );
 }

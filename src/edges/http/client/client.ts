@@ -1,4 +1,4 @@
-import type { Api, OperationName } from "#edges/http/routes/api";
+import type { Api } from "#edges/http/routes/api";
 import { follow } from "./follow.ts";
 import { CLIENT_ROUTES } from "./routes.ts";
 import { type CallOptions, type ClientOptions, type ClientRoute, Transport } from "./transport.ts";
@@ -22,17 +22,30 @@ type StreamName = "tail" | "watch" | "turnEvents" | "replayEvents";
  * Every operation as a method: what the path, the query and the body hold is one object. Those that stream give what comes, and
  * connect again by themselves.
  */
-export type Client = {
-  readonly [K in OperationName]: (
-    ...given: Arguments<InputOf<Api[K]>>
-  ) => K extends StreamName ? AsyncGenerator<Api[K]["response"]> : Promise<Api[K]["response"]>;
+export type Client = ClientOf<Api>;
+
+export type ClientOf<A extends { readonly [K in keyof A]: { readonly response: unknown } }> = {
+  readonly [K in keyof A]: (
+    ...given: Arguments<InputOf<A[K]>>
+  ) => K extends StreamName ? AsyncGenerator<A[K]["response"]> : Promise<A[K]["response"]>;
 };
 
 /** A client of a server, made from its table of routes. It runs in browsers and in Node. */
 export function createClient(options: ClientOptions = {}): Client {
+  return clientOf<Api>(CLIENT_ROUTES, options);
+}
+
+/** The same for other operations. */
+export function clientOf<A extends { readonly [K in keyof A]: { readonly response: unknown } }>(
+  routes: { readonly [K in keyof A]: ClientRoute },
+  options: ClientOptions,
+): ClientOf<A> {
   const transport = new Transport(options);
-  const methods = Object.entries(CLIENT_ROUTES).map(([name, route]) => [name, method(transport, route)]);
-  return Object.fromEntries(methods) as Client;
+  const methods = Object.entries<ClientRoute>(routes).map(([name, route]) => [
+    name,
+    method(transport, route),
+  ]);
+  return Object.fromEntries(methods) as ClientOf<A>;
 }
 
 type Method = (input?: object, options?: CallOptions) => unknown;

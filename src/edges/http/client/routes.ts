@@ -53,14 +53,6 @@ export const CLIENT_ROUTES: { readonly [K in OperationName]: ClientRoute } = {
   health: { method: "GET", path: "/api/health" },
   openApi: { method: "GET", path: "/api/openapi.json" },
   listAgents: { method: "GET", path: "/api/agents" },
-  strikeAgent: { method: "POST", path: "/api/agents/{agent}/trouble", body: ["kind", "phase"], writes: true },
-  listTroubles: { method: "GET", path: "/api/agents/{agent}/trouble" },
-  callOffTroubles: {
-    method: "POST",
-    path: "/api/agents/{agent}/trouble/call-off",
-    body: ["kind"],
-    writes: true,
-  },
   getMetrics: { method: "GET", path: "/metrics", answers: "bytes" },
   listAudit: { method: "GET", path: "/api/audit", query: ["month", "after", "limit"] },
   listEntries: {

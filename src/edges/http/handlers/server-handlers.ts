@@ -28,24 +28,10 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
   async listAgents({ server }) {
     const agents = Object.entries(server.turns.sources);
     return {
-      agents: agents.map(([agent, { models = [], troubles = [] }]) => ({ agent, models, troubles })),
+      agents: agents.map(([agent, { models = [], faults }]) =>
+        faults === undefined ? { agent, models } : { agent, models, troubles: faults.kinds },
+      ),
     };
-  },
-
-  async strikeAgent({ server, holdfast, params, body, key }) {
-    const { agent } = params;
-    const { phase, deduped } = await server.turns.strike(holdfast, { ...body, agent, key });
-    return { agent, kind: body.kind, phase, deduped };
-  },
-
-  async listTroubles({ server, holdfast, params }) {
-    const { agent } = params;
-    return { agent, waiting: await server.turns.waitingTroubles(holdfast, agent) };
-  },
-
-  async callOffTroubles({ server, holdfast, params, body }) {
-    const { agent } = params;
-    return { agent, calledOff: await server.turns.callOff(holdfast, { ...body, agent }) };
   },
 
   async getMetrics({ server }) {

@@ -44,6 +44,6 @@ export const EXAMPLES: {
   },
   cancel: { body: {}, response: { ...V, ...chat, cancelled: true } },
   listAgents: {
-    response: { ...V, agents: [{ agent: "holdfast", models: ["openai/gpt-5"], troubles: [] }] },
+    response: { ...V, agents: [{ agent: "holdfast", models: ["openai/gpt-5"] }] },
   },
 };

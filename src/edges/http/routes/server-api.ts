@@ -57,39 +57,10 @@ interface AgentView {
   readonly agent: string;
   /** Those that a client may choose. */
   readonly models: readonly string[];
-  /** What it can be made to go through; a simulated agent alone has some. */
-  readonly troubles: readonly string[];
-}
-
-/** A trouble that has not struck yet: it waits for a turn to come to its phase. */
-export interface WaitingTrouble {
-  readonly kind: string;
-  readonly phase: string;
 }
 
 export interface ServerApi {
   listAgents: { readonly response: { readonly agents: readonly AgentView[] } };
-  strikeAgent: {
-    readonly params: { readonly agent: string };
-    readonly body: { readonly kind: string; readonly phase?: string };
-    readonly response: {
-      readonly agent: string;
-      readonly kind: string;
-      /** Where in its work it will happen. */
-      readonly phase: string;
-      /** It was asked for under its key before: it happens once. */
-      readonly deduped: boolean;
-    };
-  };
-  listTroubles: {
-    readonly params: { readonly agent: string };
-    readonly response: { readonly agent: string; readonly waiting: readonly WaitingTrouble[] };
-  };
-  callOffTroubles: {
-    readonly params: { readonly agent: string };
-    readonly body: { readonly kind?: string };
-    readonly response: { readonly agent: string; readonly calledOff: readonly WaitingTrouble[] };
-  };
   health: { readonly response: Health };
   openApi: { readonly response: object };
   getMetrics: { readonly response: Uint8Array };
@@ -100,8 +71,6 @@ export interface ServerApi {
 }
 
 const group = "Server";
-const ofAgent = object<{ readonly agent: string }>({ agent: text({ min: 1, max: 100 }) });
-const waitingTroubles = list(named("WaitingTrouble", open<WaitingTrouble>({ kind: text(), phase: text() })));
 
 export const SERVER_ROUTES: RoutesOf<ServerApi> = {
   health: {
@@ -138,51 +107,8 @@ export const SERVER_ROUTES: RoutesOf<ServerApi> = {
     group,
     summary: "Lists the agents that can carry turns, the first being asked where none is named",
     response: answer<ServerApi["listAgents"]["response"]>({
-      agents: list(
-        named("Agent", open<AgentView>({ agent: text(), models: list(text()), troubles: list(text()) })),
-      ),
+      agents: list(named("Agent", open<AgentView>({ agent: text(), models: list(text()) }))),
     }),
-  },
-  strikeAgent: {
-    method: "POST",
-    path: "/api/agents/{agent}/trouble",
-    right: "write",
-    writes: true,
-    group,
-    summary: "Lets a simulated agent run into trouble in its next turn in this space",
-    params: ofAgent,
-    body: object<ServerApi["strikeAgent"]["body"]>({
-      kind: text({ min: 1, max: 100, about: "one of the agent's `troubles`" }),
-      phase: optional(text({ min: 1, max: 100, about: "where in its work; as soon as it can unless given" })),
-    }),
-    response: answer<ServerApi["strikeAgent"]["response"]>({
-      agent: text(),
-      kind: text(),
-      phase: text(),
-      deduped: flag(),
-    }),
-  },
-  listTroubles: {
-    method: "GET",
-    path: "/api/agents/{agent}/trouble",
-    right: "read",
-    group,
-    summary: "Lists the troubles that wait for a turn of a simulated agent in this space",
-    params: ofAgent,
-    response: answer<ServerApi["listTroubles"]["response"]>({ agent: text(), waiting: waitingTroubles }),
-  },
-  callOffTroubles: {
-    method: "POST",
-    path: "/api/agents/{agent}/trouble/call-off",
-    right: "write",
-    writes: true,
-    group,
-    summary: "Takes back the troubles that have not struck yet, all or those of a kind",
-    params: ofAgent,
-    body: object<ServerApi["callOffTroubles"]["body"]>({
-      kind: optional(text({ min: 1, max: 100, about: "all unless given" })),
-    }),
-    response: answer<ServerApi["callOffTroubles"]["response"]>({ agent: text(), calledOff: waitingTroubles }),
   },
   getMetrics: {
     method: "GET",

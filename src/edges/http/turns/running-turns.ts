@@ -3,13 +3,12 @@ import type { OnError } from "#edges/http/server-log";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Host, HostEvent } from "#turn/host";
-import type { EndedTurn } from "#turn/turns";
+import type { EndedTurn, Turns } from "#turn/turns";
 import { Refusal } from "#edges/http/guard/failures";
-import type { WaitingTrouble } from "#edges/http/routes/server-api";
 import { isAbandoned } from "#transfer/listed/listed-state";
 import { LiveListeners, TurnWords } from "#edges/http/events/live-words";
 import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
-import type { AgentSource, AgentSources, ServedTurns } from "./agent-source.ts";
+import type { AgentSource, AgentSources } from "./agent-source.ts";
 
 /** A turn that is in the log: it goes on whether or not anybody listens. */
 export interface BegunTurn {
@@ -29,14 +28,6 @@ interface Chosen {
   readonly model?: string | undefined;
 }
 
-interface TroubleAsked {
-  readonly agent: string;
-  readonly kind: string;
-  readonly phase?: string | undefined;
-  readonly key: string | undefined;
-}
-
-const STRIKES_KNOWN = 1_000;
 const BEGUN_KNOWN = 1_000;
 const STOP_MS = 30_000; // how long whoever stops a turn elsewhere waits for its end
 const REST_MS = 30_000;
@@ -49,7 +40,7 @@ export interface TurnPlace {
 }
 
 interface RunningTurn extends TurnPlace {
-  readonly agent: ServedTurns;
+  readonly agent: Turns;
   /** Null until it is in the log. */
   turn: string | null;
   ended: Promise<unknown>;
@@ -59,11 +50,9 @@ interface RunningTurn extends TurnPlace {
 export class RunningTurns {
   readonly #sources: AgentSources;
   readonly #onError: OnError;
-  readonly #agents = new Map<string, Promise<ServedTurns>>();
+  readonly #agents = new Map<string, Promise<Turns>>();
   readonly #running = new Set<RunningTurn>();
   readonly #cancels: CancelRequests;
-  /** By space, agent and key: troubles are of this process, and so is what is known of them. */
-  readonly #struck = new Map<string, Promise<{ readonly phase: string }>>();
   /** The last entry before each turn that was begun here, the oldest turn first. */
   readonly #begun = new Map<string, number>();
   #resting: NodeJS.Timeout | undefined;
@@ -90,7 +79,7 @@ export class RunningTurns {
   }
 
   /** The agent that is named, in this space. */
-  agent(holdfast: Holdfast, chosen: Chosen = {}): Promise<ServedTurns> {
+  agent(holdfast: Holdfast, chosen: Chosen = {}): Promise<Turns> {
     const { name, source } = this.#source(chosen);
     const key = `${holdfast.spaceId}/${name}`;
     const known = this.#agents.get(key);
@@ -101,12 +90,10 @@ export class RunningTurns {
     return opening;
   }
 
-  /** Those that were asked for in this space, or the one of this name. */
-  async #opened(holdfast: Holdfast, name?: string): Promise<readonly ServedTurns[]> {
+  /** Those that were asked for in this space. */
+  async #opened(holdfast: Holdfast): Promise<readonly Turns[]> {
     const prefix = `${holdfast.spaceId}/`;
-    const isMeant = (key: string): boolean =>
-      name === undefined ? key.startsWith(prefix) : key === `${prefix}${this.#source({ agent: name }).name}`;
-    return Promise.all([...this.#agents].flatMap(([key, agent]) => (isMeant(key) ? [agent] : [])));
+    return Promise.all([...this.#agents].flatMap(([key, agent]) => (key.startsWith(prefix) ? [agent] : [])));
   }
 
   #source({ agent, model }: Chosen): { readonly name: string; readonly source: AgentSource } {
@@ -114,7 +101,7 @@ export class RunningTurns {
     if (first === undefined)
       throw new Refusal("no_agent", "This server has no agent that could carry a turn");
     const name = agent ?? first;
-    const source = this.#known(name);
+    const source = this.source(name);
     const { models = [] } = source;
     if (model !== undefined && !models.includes(model))
       throw new LogError("invalid_request", `The model ${model} may not be chosen here`, {
@@ -123,7 +110,8 @@ export class RunningTurns {
     return { name, source };
   }
 
-  #known(name: string): AgentSource {
+  /** The agent of this name. */
+  source(name: string): AgentSource {
     const source = Object.hasOwn(this.#sources, name) ? this.#sources[name] : undefined;
     if (source !== undefined) return source;
     throw new LogError("invalid_request", `There is no agent ${name}; there is ${this.names.join(", ")}`, {
@@ -131,51 +119,8 @@ export class RunningTurns {
     });
   }
 
-  /** Lets the agent of this space run into trouble, once under a key. */
-  async strike(
-    holdfast: Holdfast,
-    { agent: name, kind, phase, key }: TroubleAsked,
-  ): Promise<{ readonly phase: string; readonly deduped: boolean }> {
-    const { troubles = [] } = this.#source({ agent: name }).source;
-    const agent = await this.agent(holdfast, { agent: name });
-    if (agent.strike === undefined || !troubles.includes(kind))
-      throw new LogError("invalid_request", `The agent ${name} cannot be made to go through that`, {
-        troubles: [...troubles],
-      });
-    const id = `${holdfast.spaceId}/${name}/${key}`;
-    const before = key === undefined ? undefined : this.#struck.get(id);
-    if (before !== undefined) return { ...(await before), deduped: true };
-    const struck = agent.strike({ kind, ...(phase === undefined ? {} : { phase }) });
-    if (key !== undefined) this.#remember(id, struck);
-    return { ...(await struck), deduped: false };
-  }
-
-  /** What waits to befall the agent of this space; one that was never asked for has nothing before it. */
-  async waitingTroubles(holdfast: Holdfast, name: string): Promise<readonly WaitingTrouble[]> {
-    this.#known(name);
-    return (await this.#opened(holdfast, name)).flatMap((agent) => agent.waitingTroubles?.() ?? []);
-  }
-
-  async callOff(
-    holdfast: Holdfast,
-    { agent: name, kind }: { readonly agent: string; readonly kind?: string | undefined },
-  ): Promise<readonly WaitingTrouble[]> {
-    this.#known(name);
-    return (await this.#opened(holdfast, name)).flatMap((agent) => agent.callOff?.(kind) ?? []);
-  }
-
-  #remember(id: string, struck: Promise<{ readonly phase: string }>): void {
-    this.#struck.set(id, struck);
-    struck.catch(() => this.#struck.delete(id));
-    const [oldest] = this.#struck.keys();
-    if (this.#struck.size > STRIKES_KNOWN && oldest !== undefined) this.#struck.delete(oldest);
-  }
-
   /** Resolves once the turn is in the log, or cannot be begun. It is carried on by itself. */
-  async begin(
-    place: TurnPlace,
-    carry: (agent: ServedTurns, host: Host) => Promise<EndedTurn>,
-  ): Promise<BegunTurn> {
+  async begin(place: TurnPlace, carry: (agent: Turns, host: Host) => Promise<EndedTurn>): Promise<BegunTurn> {
     const agent = await this.agent(place.holdfast, place.chosen);
     // Who cannot hear that it is to stop carries the turn all the same.
     await this.#cancels.follow((request) => this.#stop(request)).catch(this.#onError);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { orderOf, recalled } from "#agent/models/sim/sim-words";
 import { Holdfast } from "#conversation/holdfast";
-import { SimulatedAgent } from "#edges/cli/serve/simulated-agent";
+import { simulatedAgent } from "#edges/cli/serve/simulated-agent";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { SimWorld } from "#testing/index";
 
@@ -32,10 +32,10 @@ test("what was told last counts, in whichever way it was told", () => {
 test("a fact in a person's own words is known by the next session, too", async () => {
   const world = new SimWorld();
   const holdfast = new Holdfast(world.store(inMemoryStore()), "default");
-  const agent = new SimulatedAgent(holdfast, { world, clock: world.clock });
+  const agent = simulatedAgent(holdfast, world);
   const chat = await holdfast.create();
-  await agent.strike({ kind: "crash", phase: "text" });
+  world.script({ kind: "crash", phase: "text" });
   await agent.send(chat, "My name is Ada Lovelace");
-  await agent.strike({ kind: "expire" });
+  world.script({ kind: "expire", phase: "start" });
   expect((await agent.send(chat, "What is my name?")).text).toBe("Ada Lovelace");
 });

@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createClient } from "#edges/http/client/index";
+import { createFaultClient } from "../../../../ui/src/data/fault-client.ts";
 import { writeMiniAgent } from "../../acp/mini-agent.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";
@@ -95,7 +96,10 @@ test("it lets a browser in by its link once, and does not listen beyond this mac
       await client.send({ conversation, content, agent: "simulated" }),
     ))
       if (entry.type === "turn_end") expect(entry.outcome).toBe("completed");
-    await client.strikeAgent({ agent: "simulated", kind: "lost_transcript" });
+    await createFaultClient({ url: server.url, token: server.token }).strikeAgent({
+      agent: "simulated",
+      kind: "lost_transcript",
+    });
   }
   expect((await client.getChain({ conversation })).links).toMatchObject([
     { agent: "mini" },

@@ -3,7 +3,7 @@ import { openModel } from "#agent/models/open-model";
 import { replay } from "#agent/replay/replay-models";
 import type { ReplayAgent } from "#agent/replay/replay-options";
 import { Holdfast } from "#conversation/holdfast";
-import { SimulatedAgent } from "#edges/cli/serve/simulated-agent";
+import { simulatedAgent } from "#edges/cli/serve/simulated-agent";
 import { atPace, SIM_MODELS, simulatedEmail } from "#edges/cli/serve/simulated-replays";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { SimWorld } from "#testing/index";
@@ -13,7 +13,7 @@ const FAST = 10_000;
 test("what the simulated agent did is replayed without a key: by one model alike, by the other without its calls", async () => {
   const world = new SimWorld();
   const holdfast = new Holdfast(world.store(inMemoryStore()), "default");
-  const simulated = new SimulatedAgent(holdfast, { world, clock: world.clock });
+  const simulated = simulatedAgent(holdfast, world);
   const { id: conversation } = await holdfast.create({ id: "party" });
   for (const words of ["My guest is Ada", "email baker about the cake", "What is my guest?"])
     await simulated.send(await holdfast.conversation(conversation), words);

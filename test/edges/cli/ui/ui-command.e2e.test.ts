@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-import { createClient } from "#edges/http/client/index";
+import { type ClientOptions, createClient } from "#edges/http/client/index";
+import { createFaultClient } from "../../../../ui/src/data/fault-client.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";
 import { MAIN } from "../cli-run.ts";
@@ -52,7 +53,7 @@ test("a killed server comes back on its port with its sessions, by itself; SIGTE
   const cookie = launched.headers.get("set-cookie")?.split(";")[0] ?? "";
   const { origin } = new URL(link);
   // As a page does it: by the cookie, and trying again what did not get through.
-  const client = createClient({
+  const options: ClientOptions = {
     url: origin,
     retries: 60,
     sleep: () => new Promise((resolve) => setTimeout(resolve, 50)),
@@ -62,7 +63,8 @@ test("a killed server comes back on its port with its sessions, by itself; SIGTE
       headers.set("origin", origin);
       return fetch(new Request(request, { headers }));
     },
-  });
+  };
+  const client = createClient(options);
   const say = async (content: string): Promise<string> => {
     let text = "";
     for await (const entry of client.turnEvents(await client.send({ conversation: "first", content })))
@@ -77,8 +79,13 @@ test("a killed server comes back on its port with its sessions, by itself; SIGTE
   await expect.poll(() => childrenOf(pid).filter((one) => one !== server).length).toBe(1);
   expect(await say("recall color")).toBe("blue");
   const [second = 0] = childrenOf(pid);
-  expect((await client.listAgents()).agents[0]?.troubles).toContain("kill_server");
-  await client.strikeAgent({ agent: "simulated", kind: "kill_server" });
+  expect((await client.listAgents()).agents[0]).toMatchObject({
+    troubles: expect.arrayContaining(["kill_server"]),
+  });
+  await createFaultClient(options).strikeAgent({
+    agent: "simulated",
+    kind: "kill_server",
+  });
   await expect.poll(() => isAlive(second)).toBe(false);
   expect(await say("recall color")).toBe("blue");
   expect((await client.getConversation({ conversation: "first" })).title).toBe("Seen");

@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import { OPERATIONS } from "#edges/http/routes/api";
 import { type AnyRoute, KEY_HEADER } from "#edges/http/routes/route";
 import { malformedJson, malformedText, PATH_TEXTS, RAW_BODIES } from "./malformed.ts";
 import { type Ids, requestOf, type Sample, sampleOf } from "./samples.ts";
+import { ALL_OPERATIONS } from "../served.ts";
 import { CANARIES, TwoSpaces } from "./two-spaces.ts";
 
 interface Answer {
@@ -16,7 +16,7 @@ interface Answer {
   readonly text: string;
 }
 
-const ROWS = OPERATIONS.map(([name, route]) => ({ name, route }));
+const ROWS = ALL_OPERATIONS.map(([name, route]) => ({ name, route }));
 const REFUSED = [400, 404, 405, 413];
 const TOO_LARGE = 100_001;
 

@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { simulatedSource, SimulatedAgent, TROUBLES } from "#edges/cli/serve/simulated-agent";
-import type { Client } from "#edges/http/client/index";
+import { simulatedSource, TROUBLES } from "#edges/cli/serve/simulated-agent";
 import type { AgentSource } from "#edges/http/index";
 import type { Entry, EntryOf } from "#log/entry";
 import { inMemoryStore } from "#stores/in-memory/index";
@@ -12,14 +11,16 @@ import { serve, type Served } from "../served.ts";
 async function simulated(): Promise<Served & { readonly world: SimWorld }> {
   const world = new SimWorld({ startMs: Date.now() });
   const holdfast = new Holdfast(world.store(inMemoryStore()), "default");
-  const source: AgentSource = {
-    ...simulatedSource(1),
-    open: (space) => new SimulatedAgent(space, { world, clock: world.clock }),
-  };
+  const worlds = [world];
+  const source = simulatedSource(1, undefined, () => worlds.pop() ?? new SimWorld());
   return { ...(await serve({ holdfast, agents: { simulated: source } })), world };
 }
 
-async function turn(client: Client, conversation: string, content: string): Promise<EntryOf<"turn_end">> {
+async function turn(
+  client: ReturnType<Served["client"]>,
+  conversation: string,
+  content: string,
+): Promise<EntryOf<"turn_end">> {
   let last: Entry | null = null;
   for await (const entry of client.turnEvents(await client.send({ conversation, content }))) last = entry;
   if (last?.type !== "turn_end") throw new Error("A turn ends");
@@ -27,7 +28,7 @@ async function turn(client: Client, conversation: string, content: string): Prom
 }
 
 let served: Served & { readonly world: SimWorld };
-let client: Client;
+let client: ReturnType<Served["client"]>;
 beforeAll(async () => {
   served = await simulated();
   client = served.client(await served.token("write"));
@@ -127,11 +128,6 @@ test("what cannot be is refused, and strikes nobody", async () => {
     code: "no_right",
   });
   expect((await reader.listAgents()).agents).toHaveLength(1);
-  await using bare = await serve({ agents: { own: { ...simulatedSource(1), troubles: [] } } });
-  const alone = bare.client(await bare.token("write"));
-  await expect(alone.strikeAgent({ agent: "own", kind: "crash" })).rejects.toMatchObject({
-    code: "invalid_request",
-  });
   expect(served.world.faults.waiting).toBe(0);
   // In mid-tool: what it did is in the ledger, and is not done again.
   expect(await strikeAgent({ agent: "simulated", kind: "crash", phase: "in_tool" })).toMatchObject({
@@ -142,4 +138,21 @@ test("what cannot be is refused, and strikes nobody", async () => {
   expect([outcome, served.world.outbox.all.length]).toEqual(["interrupted", 1]);
   const { effects } = await client.listEffects({ conversation: "mail" });
   expect(effects).toMatchObject([{ state: "unknown" }]);
+});
+
+test("without a simulated agent a server has no routes for faults, and neither has the OpenAPI document", async () => {
+  await using bare = await serve({ agents: { own: { open: (space) => simulatedSource(1).open(space) } } });
+  const alone = bare.client(await bare.token("admin"));
+  expect((await alone.listAgents()).agents).toEqual([{ agent: "own", models: [] }]);
+  const missing = { code: "wrong_path" };
+  await expect(alone.strikeAgent({ agent: "own", kind: "crash" })).rejects.toMatchObject(missing);
+  await expect(alone.listTroubles({ agent: "own" })).rejects.toMatchObject(missing);
+  await expect(alone.callOffTroubles({ agent: "own" })).rejects.toMatchObject(missing);
+  expect(JSON.stringify(await client.openApi()).includes("trouble")).toBe(false);
+  const own: AgentSource = { open: (space) => simulatedSource(1).open(space) };
+  await using both = await serve({ agents: { own, simulated: simulatedSource(1) } });
+  const mixed = both.client(await both.token("write"));
+  await expect(mixed.strikeAgent({ agent: "own", kind: "crash" })).rejects.toMatchObject({
+    code: "invalid_request",
+  });
 });

@@ -22,6 +22,7 @@ import { ThreadStore, type ThreadWanted } from "./thread/thread-store.ts";
 import { knownSeq } from "./trouble/survival.ts";
 import { TroubleNotes } from "./trouble/trouble-notes.tsx";
 import { viewIn, ViewModes } from "./view-modes.tsx";
+import { troublesOf } from "./trouble/trouble-table.ts";
 
 /** The store of what is shown; another branch is another store. */
 function useThread({ conversation, leaf, at }: ThreadWanted): ThreadStore | null {
@@ -70,7 +71,7 @@ export function Page({ params }: PageProps): JSX.Element {
   const known = agents.value?.agents ?? null;
   const by = { agent: opened?.view.summary?.agent ?? null, model: opened?.view.summary?.model ?? null };
   const agent = agentFor(conversation, known ?? [], by);
-  const isStruck = agent !== undefined && agent.troubles.length > 0;
+  const isStruck = agent !== undefined && troublesOf(agent).length > 0;
   const isNew = state.branch !== null && state.branch.length <= 1;
   return (
     <div class="with-inspector">

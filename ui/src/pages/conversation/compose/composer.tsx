@@ -12,6 +12,7 @@ import { TroubleMenu } from "../trouble/trouble-menu.tsx";
 import { agentFor, type Agents, type Carriers, choiceFor } from "./agent-choice.ts";
 import { ModelChoice } from "./model-choice.tsx";
 import { keepUnsent } from "./unsent-words.ts";
+import { troublesOf } from "../trouble/trouble-table.ts";
 
 interface ComposerProps {
   readonly conversation: string;
@@ -121,7 +122,7 @@ export function Composer(props: ComposerProps): JSX.Element {
       <div class="composer-bar">
         <ModelChoice conversation={conversation} agents={agents ?? []} by={by} />
         <span class="grow" />
-        {agent === undefined || agent.troubles.length === 0 ? null : (
+        {agent === undefined || troublesOf(agent).length === 0 ? null : (
           <TroubleMenu agent={agent} conversation={conversation} seq={seq} isWorking={isWorking} />
         )}
         {isWorking ? <Stop conversation={conversation} /> : null}

@@ -1,11 +1,9 @@
 import { computed, effect, type Signal, signal } from "@preact/signals";
-import type { Api } from "#edges/http/client/index";
+import type { WaitingTrouble } from "#edges/http/faults/fault-api";
 import { AnswerOrder } from "../../../data/answer-order.ts";
-import { client, connection } from "../../../data/api-client.ts";
+import { faults, connection } from "../../../data/api-client.ts";
 import { attempted } from "../entry/acts.ts";
 import { KILL_SERVER, type Trouble, troubleOf } from "./trouble-table.ts";
-
-type Waiting = Api["listTroubles"]["response"]["waiting"][number];
 
 /** A trouble that this tab asked for, so that what becomes of it can be told until it is put away. */
 interface Strike {
@@ -19,7 +17,7 @@ interface Strike {
 }
 
 /** Troubles of the space that have not struck yet, whoever asked for them. */
-const waiting: Signal<readonly Waiting[]> = signal([]);
+const waiting: Signal<readonly WaitingTrouble[]> = signal([]);
 export const waitingTroubles: Signal<readonly Trouble[]> = computed(() => waiting.value.map(troubleOf));
 export const lastStrike: Signal<Strike | null> = signal(null);
 
@@ -32,7 +30,7 @@ const order = new AnswerOrder();
 
 export async function reloadWaiting(agent: string): Promise<void> {
   const isTaken = order.ask();
-  const found = await client.listTroubles({ agent }).catch(() => null);
+  const found = await faults.listTroubles({ agent }).catch(() => null);
   if (found !== null && isTaken()) waiting.value = found.waiting;
 }
 
@@ -44,14 +42,14 @@ export async function strike(
   const { kind, phase } = trouble;
   lastStrike.value = { trouble, ...at, goneMs: null, backMs: null };
   const done = await attempted(() =>
-    client.strikeAgent({ agent, kind, ...(phase === undefined ? {} : { phase }) }),
+    faults.strikeAgent({ agent, kind, ...(phase === undefined ? {} : { phase }) }),
   );
   if (done === null) lastStrike.value = null;
   else await reloadWaiting(agent);
 }
 
 export async function callOff(agent: string): Promise<void> {
-  await attempted(() => client.callOffTroubles({ agent }));
+  await attempted(() => faults.callOffTroubles({ agent }));
   lastStrike.value = null;
   await reloadWaiting(agent);
 }

@@ -4,7 +4,7 @@ import { connection } from "../../../data/api-client.ts";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import type { Agents } from "../compose/agent-choice.ts";
 import { reloadWaiting, strike } from "./struck-agent.ts";
-import { KILL_SERVER, type Trouble, troubleGroups } from "./trouble-table.ts";
+import { KILL_SERVER, type Trouble, troubleGroups, troublesOf } from "./trouble-table.ts";
 
 interface MenuProps {
   readonly agent: Agents[number];
@@ -80,7 +80,7 @@ export function TroubleMenu({ agent: struck, conversation, seq, isWorking }: Men
           something, and watch the conversation survive.
         </p>
         <div class="menu-groups">
-          {troubleGroups(struck.troubles).map(({ name, troubles }) => (
+          {troubleGroups(troublesOf(struck)).map(({ name, troubles }) => (
             <section key={name} class={name === "This server" ? "menu-foot" : undefined}>
               <h2 class="caption">{name}</h2>
               {troubles.map((trouble) => (

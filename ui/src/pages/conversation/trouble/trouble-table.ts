@@ -225,3 +225,8 @@ export function troubleOf({ kind, phase }: { readonly kind: string; readonly pha
     unknownTrouble(kind)
   );
 }
+
+/** The kinds of faults that an agent in the answer of `listAgents` takes; none unless it is simulated. */
+export function troublesOf(agent: object): readonly string[] {
+  return "troubles" in agent ? (agent.troubles as readonly string[]) : [];
+}

@@ -1,0 +1,38 @@
+import type { Holdfast } from "#conversation/holdfast";
+import type { AnyHandler, HandlersOf, ServerParts } from "#edges/http/handlers/asked";
+import { LogError } from "#log/errors";
+import type { FaultApi, WaitingTrouble } from "./fault-api.ts";
+
+/** Injects faults into a simulated agent, in one space at a time. */
+export interface FaultInjection {
+  readonly kinds: readonly string[];
+  /** `deduped`: it was injected under this key before. */
+  inject(
+    holdfast: Holdfast,
+    fault: { readonly kind: string; readonly phase?: string; readonly key: string | undefined },
+  ): Promise<{ readonly phase: string; readonly deduped: boolean }>;
+  waiting(holdfast: Holdfast): readonly WaitingTrouble[];
+  /** Cancels those that wait, all or those of a kind, and returns them. */
+  cancel(holdfast: Holdfast, kind?: string): readonly WaitingTrouble[];
+}
+
+const HANDLERS: HandlersOf<FaultApi> = {
+  async strikeAgent({ server, holdfast, params: { agent }, body, key }) {
+    const injected = await faultsOf(server, agent).inject(holdfast, { ...body, key });
+    return { agent, kind: body.kind, ...injected };
+  },
+  async listTroubles({ server, holdfast, params: { agent } }) {
+    return { agent, waiting: faultsOf(server, agent).waiting(holdfast) };
+  },
+  async callOffTroubles({ server, holdfast, params: { agent }, body }) {
+    return { agent, calledOff: faultsOf(server, agent).cancel(holdfast, body.kind) };
+  },
+};
+
+export const FAULT_HANDLERS = HANDLERS as object as { readonly [K in keyof FaultApi]: AnyHandler };
+
+function faultsOf({ turns }: ServerParts, agent: string): FaultInjection {
+  const { faults } = turns.source(agent);
+  if (faults !== undefined) return faults;
+  throw new LogError("invalid_request", `The agent ${agent} isn't simulated: it takes no faults`, { agent });
+}
