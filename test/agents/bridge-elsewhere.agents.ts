@@ -29,6 +29,19 @@ describe.each(["claude", "codex", "opencode"] as const)("a session %s made alone
   });
 });
 
+describe.each(["claude", "codex"] as const)("a session only %s has", (agent) => {
+  test("opens in two windows at once", async () => {
+    await using rig = await bridgeRig({ agents: [agent] });
+    const upstream = await madeAlone(rig, agent);
+    const windows = await Promise.all([rig.start(), rig.start()]);
+    const sessionId = `${agent}:${upstream}`;
+    const load = { sessionId, cwd: rig.home.project, mcpServers: [] };
+    const loaded = await Promise.all(windows.map((host) => host.ask("session/load", load)));
+    expect(loaded.map(({ error }) => error)).toEqual([undefined, undefined]);
+    for (const host of windows) expect(askedIn(host.updates())).toEqual(["remember color=blue"]);
+  });
+});
+
 describe.each(AGENTS)("%s in a project that moved", (agent) => {
   test("goes on in the new folder, and knows what was said in the old one", async () => {
     await using rig = await bridgeRig({ agents: [agent] });

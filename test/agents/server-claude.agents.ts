@@ -48,7 +48,7 @@ test("Claude asks over HTTP before it acts, and is resumed by the next process o
     await using served = await serve({ store, agents: { claude: { open } } });
     if (round === "first") await served.holdfast.create({ id: "c" });
     token ||= await served.token("write");
-    const client = served.client(token);
+    const client = served.client(token, "patient");
     if (round === "first") expect((await talk(client, "remember color=blue")).said).toContain("Noted");
     const acted = await talk(client, `run: echo on >> ${round}.txt; echo there`);
     expect(acted.said).toContain("Done: there");
