@@ -26,7 +26,6 @@ import type { Compacted } from "./compaction/compact.ts";
 import { compactHere, leaveBranch } from "./loop/compact-in-turn.ts";
 import { type PastCall, rerunCall } from "./loop/rerun-call.ts";
 import { TurnCarrier } from "./turn-carrier.ts";
-import { goBack } from "./loop/go-back.ts";
 import { settleLeft } from "./loop/turn-left.ts";
 import type { Memory } from "./memory/memory.ts";
 import { ModelChoice } from "./models/model-choice.ts";
@@ -37,6 +36,9 @@ import type { RunTrigger, StartedRun, StartRunOptions } from "./runs/run-options
 import { serversFor } from "./mcp/given-servers.ts";
 import { activateSkill, deactivateSkill, listSkills, type SkillWork } from "./skills/change-skills.ts";
 import type { SkillList } from "./skills/skills.ts";
+import { readCut } from "#conversation/read-cut";
+import { moveBranch } from "#turn/move-branch";
+import type { AgentWork } from "./loop/loop-turn.ts";
 
 /**
  * An agent loop on the log: turns are carried by our own model calls and tools. Whatever dies in between, the conversation
@@ -316,4 +318,23 @@ function checkMemory(memory: Memory | null, { spaceId }: Holdfast): void {
 
 function idOf(conversation: Conversation | string): string {
   return typeof conversation === "string" ? conversation : conversation.id;
+}
+
+/** Moves the branch's end before a message of the user's. A turn that was left open is ended first: it stays where it was. */
+async function goBack(
+  work: AgentWork,
+  entry: string,
+  options: Parameters<typeof settleLeft>[1],
+): Promise<CutPoint> {
+  const { space, id } = work.conversation;
+  const cut = await readCut(space, id, entry);
+  if (cut.editable === null)
+    throw new LogError(
+      "invalid_request",
+      `${entry} is no message of the user's, so nothing can take its place`,
+      { entry },
+    );
+  await settleLeft(work, options);
+  await moveBranch(work, cut.at);
+  return cut;
 }

@@ -55,7 +55,7 @@ export type {
   ToolOutput,
   ToolRun,
 } from "#turn/effects/tool";
-export { tool, type TypedTool } from "./typed-tool.ts";
+export { tool, type TypedTool } from "./tools/tool-schema.ts";
 export { toolDefinition, checkInput, type CheckedInput } from "./tools/tool-schema.ts";
 export {
   answeredYes,
@@ -97,8 +97,8 @@ export type { ServersGiven } from "./mcp/given-servers.ts";
 export type { RestoredServer } from "./mcp/restored-servers.ts";
 export { codingTools } from "./tools/coding-tools.ts";
 export type { ShellOptions } from "./tools/shell-tool.ts";
-export { codeExecution, type CodeExecutionOptions } from "./tools/examples/code-execution.ts";
-export { composeEmail } from "./tools/examples/compose-email.ts";
+export { codeExecution, type CodeExecutionOptions } from "./tools/example-tools.ts";
+export { composeEmail } from "./tools/example-tools.ts";
 export { endLeftTools } from "#turn/effects/left-processes";
 export { type Missing, restore, type Restored, type RestoreInput } from "./restore.ts";
 export { type Repair, wholePairs, type WholePairs } from "#log/projections/whole-pairs";

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "#agent/agent";
-import { tool } from "#agent/typed-tool";
+import { tool } from "#agent/tools/tool-schema";
 import { Holdfast } from "#conversation/holdfast";
 import type { Json } from "#log/json/json-text";
 import { inMemoryStore } from "#stores/in-memory/index";

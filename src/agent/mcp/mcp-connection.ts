@@ -2,18 +2,16 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { Clock } from "#conversation/clock";
 import { LogError } from "#log/errors";
-import { fieldsOf, textIn, wordsIn } from "#log/json/json-fields";
+import { fieldsOf, textIn, wordsIn, type Fields, fieldsIn, listIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { identityText } from "#turn/effects/process-group";
 import type { ToolOutput, ToolRun } from "#turn/effects/tool";
 import { errorText } from "#turn/effects/tool-output";
-import { limitedFetch } from "./http-limits.ts";
 import { loadSdk, type McpSdk } from "./load-sdk.ts";
 import type { McpServer } from "./mcp-server.ts";
-import { outputOf } from "./mcp-output.ts";
 import { type OfferedTool, type OfferedTools, offeredTools } from "./mcp-tool-list.ts";
-import { openingFault, withoutGiven } from "./server-faults.ts";
 import { StdioTransport } from "./stdio-transport.ts";
+import type { ContentBlock } from "#log/message";
 
 export interface ConnectionOptions {
   readonly openMs: number;
@@ -231,4 +229,145 @@ function transportTo(server: McpServer, { HttpTransport, commonEnv }: McpSdk): T
 function progressText(progress: number, total: number | undefined, message: string | undefined): string {
   const far = total === undefined ? `${progress}` : `${progress} of ${total}`;
   return `${far}${message === undefined ? "" : ` ${wordsIn(message).slice(0, PROGRESS_CHARS_MAX)}`}\n`;
+}
+
+const ANSWER_BYTES_MAX = 16_777_216;
+const LINE_FEED = 10;
+
+/** A fetch whose answers end where they become too large: a whole one, or one event of a stream. */
+export async function limitedFetch(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  const { body, status, statusText, headers } = response;
+  if (body === null || status < 200) return response;
+  const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
+  return new Response(body.pipeThrough(byteLimit(isStream)), { status, statusText, headers });
+}
+
+/** `perEvent`: an empty line begins to count anew. */
+function byteLimit(perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      const end = perEvent ? lastEventEnd(chunk) : -1;
+      bytes = end === -1 ? bytes + chunk.length : chunk.length - end;
+      if (bytes > ANSWER_BYTES_MAX)
+        controller.error(new Error(`the server sent more than ${ANSWER_BYTES_MAX} bytes at once`));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+function lastEventEnd(chunk: Uint8Array): number {
+  for (let at = chunk.length - 1; at > 0; at--)
+    if (chunk[at] === LINE_FEED && (chunk[at - 1] === LINE_FEED || chunk[at - 2] === LINE_FEED)) return at;
+  return -1;
+}
+
+const BLOCKS_MAX = 256;
+const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]); // what models are shown
+const IMAGE_BYTES_MAX = 5_242_880; // what providers take
+const URI_CHARS_MAX = 1_024;
+
+/** What a server answered to a call, as a tool's output: text and images for the model, structured content beside it. */
+export function outputOf(result: Json): ToolOutput {
+  const fields = fieldsIn(result);
+  if (fields === null || (fields["content"] !== undefined && !Array.isArray(fields["content"])))
+    return { content: "The server answered something that is no result.", isError: true };
+  const given = listIn(fields["content"]);
+  const structured = fieldsIn(fields["structuredContent"]);
+  const shown = given.slice(0, BLOCKS_MAX).map((block) => blockOf(block));
+  const more: ContentBlock[] =
+    given.length > BLOCKS_MAX ? [text(`[${given.length - BLOCKS_MAX} more parts left out]`)] : [];
+  // A server that gives nothing to read has said it all in what it gives to programs.
+  const instead = shown.length === 0 && structured !== null ? [text(JSON.stringify(structured))] : [];
+  return {
+    content: [...shown, ...more, ...instead],
+    ...(structured === null ? {} : { details: { structured } }),
+    ...(fields["isError"] === true ? { isError: true } : {}),
+  };
+}
+
+function text(words: string): ContentBlock {
+  return { type: "text", text: words };
+}
+
+function blockOf(block: Fields): ContentBlock {
+  const { type } = block;
+  if (type === "text") return text(wordsIn(block["text"]));
+  if (type === "image" || type === "audio") return mediaOf(block["mimeType"], block["data"]);
+  if (type === "resource_link") return text(`[A resource: ${nameOf(block)}]`);
+  const resource = type === "resource" ? fieldsIn(block["resource"]) : null;
+  if (resource === null) return text(`[A part of a kind that is not known here was left out]`);
+  const words = textIn(resource["text"]);
+  if (words !== null) return text(`[The resource ${nameOf(resource)}]\n${words}`);
+  return mediaOf(resource["mimeType"], resource["blob"]);
+}
+
+function nameOf({ uri, name }: Fields): string {
+  const [place, title] = [wordsIn(uri), wordsIn(name)].map((words) =>
+    words.slice(0, URI_CHARS_MAX).toWellFormed(),
+  );
+  return [title, place].filter((words) => words !== "").join(" at ");
+}
+
+/** Images that a model can be shown; of other bytes only that they were there: one that no provider takes spoils every turn to come. */
+function mediaOf(mimeType: Json | undefined, data: Json | undefined): ContentBlock {
+  const mediaType = wordsIn(mimeType).slice(0, 100) || "data";
+  const encoded = wordsIn(data);
+  const bytes = Buffer.from(encoded, "base64");
+  const isExact = bytes.length > 0 && bytes.toString("base64") === encoded;
+  if (IMAGE_TYPES.has(mediaType) && isExact && bytes.length <= IMAGE_BYTES_MAX)
+    return { type: "image", mediaType, data: encoded };
+  return text(
+    `[${isExact ? "" : "Broken "}${mediaType.toWellFormed()} of ${bytes.length} bytes was left out]`,
+  );
+}
+
+const TIMED_OUT = -32_001; // how the SDK says that no answer came
+const SECRET_CHARS_MIN = 6; // shorter ones are words of any sentence
+const SECRET_FLAG = /^-.*(key|token|secret|pass|auth|cred)/i;
+const CAUSES_MAX = 8;
+
+/** Why a server could not be opened, in words for people. */
+export function openingFault(server: McpServer, error: unknown, openMs: number): string {
+  const causes = causesOf(error);
+  const codes = new Set(causes.map((one) => ("code" in one ? one.code : null)));
+  if (codes.has(TIMED_OUT)) return `it did not answer within ${openMs / 1_000} seconds`;
+  if ("command" in server && codes.has("ENOENT"))
+    return server.cwd === undefined
+      ? `there is no program ${server.command}`
+      : `there is no program ${server.command}, or no folder ${server.cwd}`;
+  if ("command" in server && codes.has("EACCES")) return `${server.command} is no program that may run`;
+  const told = causes.map(errorText).filter((words, at, all) => all.indexOf(words) === at);
+  return told.length === 0 ? errorText(error) : told.join(": ");
+}
+
+/** What `fetch` says of a connection is in the cause of its error. */
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let one = error; one instanceof Error && causes.length < CAUSES_MAX; one = one.cause) causes.push(one);
+  return causes;
+}
+
+/** Words of and about a server, without what it was given in confidence: they are shown, and told to models. */
+export function withoutGiven(server: McpServer, words: string): string {
+  const given = "url" in server ? inAddress(server) : inProgram(server);
+  const secrets = given.filter(({ length }) => length >= SECRET_CHARS_MIN);
+  return secrets
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, "[hidden]"), words);
+}
+
+function inAddress({ url, headers = {} }: Extract<McpServer, { url: string }>): readonly string[] {
+  const { searchParams, search } = new URL(url);
+  // "Bearer KEY": the key alone may be said, too.
+  const values = Object.values(headers);
+  const parts = values.flatMap((value) => value.split(/\s+/).slice(1));
+  return [search.slice(1), ...searchParams.values(), ...values, ...parts];
+}
+
+function inProgram({ args = [], env = {} }: Extract<McpServer, { command: string }>): readonly string[] {
+  const behindFlags = args.filter((_, at) => SECRET_FLAG.test(args[at - 1] ?? ""));
+  const assigned = args.map((word) => /^[^=]*=(.*)$/s.exec(word)?.[1] ?? "");
+  return [...behindFlags, ...assigned, ...Object.values(env)];
 }

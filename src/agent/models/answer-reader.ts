@@ -2,12 +2,12 @@ import type {
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
   SharedV4Warning,
+  LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import type { ContentBlock, Usage } from "#log/message";
 import { type Json, writeJsonObject } from "#log/json/json-text";
 import type { Price } from "./model.ts";
 import type { ModelEvent } from "./model-answer.ts";
-import { startUsage, usageOf } from "./model-usage.ts";
 import { partBlock } from "./parts/provider-blocks.ts";
 import { readJson } from "#log/json/read-json";
 
@@ -237,4 +237,54 @@ const WARNING_CHARS_MAX = 300; // some quote a whole part of the request
 function warningText(warning: SharedV4Warning): string {
   const { type, feature, details, message } = warning as { readonly [name: string]: string | undefined };
   return [type, feature, details, message].filter(Boolean).join(": ").slice(0, WARNING_CHARS_MAX);
+}
+
+const MILLION = 1_000_000;
+
+/** What was used, with its cost where the price is known. Input counts what came from no cache, as everywhere in a log. */
+function usageOf(given: LanguageModelV4Usage | undefined, price: Price | null): Usage | null {
+  if (given === undefined) return null;
+  const { inputTokens: input, outputTokens: output } = given;
+  const cached = tokenCount(input.cacheRead) + tokenCount(input.cacheWrite);
+  const fresh = input.noCache ?? (input.total === undefined ? undefined : Math.max(0, input.total - cached));
+  const counts: Usage = {
+    ...member("inputTokens", fresh),
+    ...member("outputTokens", output.total),
+    ...member("cacheReadTokens", input.cacheRead),
+    ...member("cacheWriteTokens", input.cacheWrite),
+  };
+  return Object.keys(counts).length === 0 ? null : withCost(counts, price);
+}
+
+/** In microdollars; what has no price of its own costs what fresh input does. */
+function withCost(usage: Usage, price: Price | null): Usage {
+  if (price === null) return usage;
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const micros =
+    inputTokens * price.input +
+    outputTokens * price.output +
+    cacheReadTokens * (price.cacheRead ?? price.input) +
+    cacheWriteTokens * (price.cacheWrite ?? price.input);
+  return { ...usage, costMicros: Math.round(micros / MILLION) };
+}
+
+/** What Anthropic says at the start of a stream, for one that never gets to its end. */
+function startUsage(raw: unknown, price: Price | null): Usage | null {
+  if (typeof raw !== "object" || raw === null) return null;
+  const said = raw as { readonly [name: string]: unknown };
+  const at = (name: string): number | undefined => (typeof said[name] === "number" ? said[name] : undefined);
+  const counts: Usage = {
+    ...member("inputTokens", at("input_tokens")),
+    ...member("cacheReadTokens", at("cache_read_input_tokens")),
+    ...member("cacheWriteTokens", at("cache_creation_input_tokens")),
+  };
+  return Object.keys(counts).length === 0 ? null : withCost(counts, price);
+}
+
+function tokenCount(tokens: number | undefined): number {
+  return Number.isSafeInteger(tokens) && tokens !== undefined && tokens > 0 ? tokens : 0;
+}
+
+function member(name: keyof Usage, tokens: number | undefined): Usage {
+  return tokens === undefined || !Number.isSafeInteger(tokens) || tokens < 0 ? {} : { [name]: tokens };
 }

@@ -4,18 +4,19 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   SharedV4ProviderOptions,
+  LanguageModelV4FilePart,
+  LanguageModelV4ToolResultOutput,
+  LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
 import { ASSISTANT_FIRST, type ContextMessage, openedByUser } from "#log/projections/pairs";
 import type { AgentModel } from "./model.ts";
 import type { ModelRequest } from "./model-answer.ts";
 import { knownModel } from "./model-table.ts";
 import { type Asking, assistantParts } from "./parts/assistant-parts.ts";
-import { toolMark, withCacheMarks } from "./parts/cache-marks.ts";
 import { CallNames, waitsForProvider } from "./parts/call-names.ts";
-import { dialectOf } from "./parts/dialect.ts";
-import { shownParts, textPart } from "./parts/media-parts.ts";
+import { dialectOf, showsMediaInResults } from "./parts/media-parts.ts";
+import { shownParts, textPart, type ShownPart } from "./parts/media-parts.ts";
 import { safeJson, safeText } from "./parts/safe-text.ts";
-import { toolResultParts } from "./parts/tool-results.ts";
 
 /**
  * What a model is sent. Pure, and made of the log's own words alone: the same request gives the same bytes in any process, and
@@ -104,4 +105,72 @@ function optionsFor({ id, model }: AgentModel, { cacheKey }: ModelRequest): Shar
     default:
       return null;
   }
+}
+
+const MARK: SharedV4ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
+
+/**
+ * Marks up to where a service may keep what it has read. They are set when a request is made and are in no log. Three of the
+ * four that are allowed: behind the system prompt and with it the tools; at the newest message, for the next request; and at
+ * the message that was the newest in the request before, since a service looks for what it kept only a little way back.
+ */
+function withCacheMarks(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
+  const newest = prompt.length - 1;
+  const answer = prompt.findLastIndex(({ role }) => role === "assistant");
+  const before = answer === newest ? -1 : answer - 1;
+  return prompt.map((message, at) =>
+    message.role === "system" || at === newest || at === before ? marked(message) : message,
+  );
+}
+
+function marked(message: LanguageModelV4Message): LanguageModelV4Message {
+  return { ...message, providerOptions: { ...message.providerOptions, ...MARK } };
+}
+
+/** For a request without a system prompt: behind its tools. */
+const toolMark: { readonly providerOptions: SharedV4ProviderOptions } = { providerOptions: MARK };
+
+/** The results of one answer's calls. */
+interface ResultParts {
+  readonly results: readonly LanguageModelV4ToolResultPart[];
+  /** What results cannot hold for this provider: a person shows it right behind them. */
+  readonly beside: readonly ShownPart[];
+}
+
+const NO_OUTPUT = "(no output)"; // an empty result is refused by some
+
+function toolResultParts(messages: readonly ContextMessage[], asking: Asking): ResultParts {
+  const beside: ShownPart[] = [];
+  const results = messages.map((message): LanguageModelV4ToolResultPart => {
+    const id = asking.names.of(message.toolCallId ?? "");
+    const parts = shownParts(message.content, asking.dialect);
+    const held = message.isError !== true;
+    const output = outputOf(
+      parts.map((part) => {
+        if (part.type === "text" || (held && showsMediaInResults(asking.dialect, part.mediaType)))
+          return part;
+        beside.push(textPart(`[of the result of ${id}]`), part);
+        return textPart(`[${part.mediaType}: shown behind the results]`);
+      }),
+      message.isError === true,
+    );
+    return {
+      type: "tool-result",
+      toolCallId: id,
+      toolName: asking.names.name(message.toolName ?? ""),
+      output,
+    };
+  });
+  return { results, beside };
+}
+
+function outputOf(parts: readonly ShownPart[], isError: boolean): LanguageModelV4ToolResultOutput {
+  if (parts.some(isFile)) return { type: "content", value: parts.map((part) => ({ ...part })) };
+  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  const value = text === "" ? NO_OUTPUT : text;
+  return isError ? { type: "error-text", value } : { type: "text", value };
+}
+
+function isFile(part: ShownPart): part is LanguageModelV4FilePart {
+  return part.type === "file";
 }

@@ -7,16 +7,26 @@ import { runEnd } from "#turn/rules/run-ending";
 import type { ToolOutput } from "#turn/effects/tool";
 import { returnedBeside } from "#turn/effects/tool-output";
 import { Agent } from "#agent/agent";
-import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
+import {
+  type AgentResult,
+  type AgentTurnOptions,
+  askForEffects,
+  type Permission,
+} from "#agent/agent-options";
 import type { ModelGiven } from "#agent/models/model";
-import { RecordedAnswers } from "./recorded-answers.ts";
-import { diffOfReplay, diffOfTurn, replayDiffers } from "./replay-diff.ts";
 import type { ReplayEvent, ReplayOptions, ReplayResult } from "./replay-options.ts";
-import { replayPermission } from "./replay-permission.ts";
-import type { BeforePrompt } from "./replay-prompts.ts";
+import type { BeforePrompt, ReplayPrompt } from "./replay-prompts.ts";
 import { ReplayRuns } from "./replay-runs.ts";
 import type { ReplaySource, SourcePrompt } from "./replay-source.ts";
-import { dryRunTool, type MissedCall, recordedTool, type ReplayTools } from "./replay-tools.ts";
+import { dryRunTool, type MissedCall, recordedTool, type ReplayTools, isStandIn } from "./replay-tools.ts";
+import { callKey } from "#log/diff/diff-item";
+import type { Entry, EntryOf } from "#log/entry";
+import { resultsByCall } from "#log/results-by-call";
+import { decidedBy } from "#agent/loop/run-calls";
+import { answeredYes, type Decision } from "#agent/tools/permissions";
+import type { ComparedBranches } from "#conversation/read-diff";
+import { decodeEntry } from "#log/codec";
+import { type BranchDiff, diffBranches, type Divergence, firstOtherResult } from "#log/diff/diff-branches";
 
 interface ModelReplayParts {
   readonly options: ReplayOptions;
@@ -240,4 +250,97 @@ export class ModelReplay {
     this.#tell({ type: "ended", ...result });
     return result;
   }
+}
+
+/** The results of a branch by the call that they answer: the same call again has the next one. */
+class RecordedAnswers {
+  readonly #results = new Map<string, EntryOf<"message">[]>();
+
+  constructor(nodes: readonly Entry[]) {
+    const { of } = resultsByCall(nodes);
+    for (const entry of nodes)
+      if (entry.type === "message" && entry.message.role === "assistant")
+        for (const block of entry.message.content)
+          if (block.type === "toolCall") this.#add(callKey(block.name, block.input), of.get(block));
+  }
+
+  #add(key: string | null, entry: EntryOf<"message"> | undefined): void {
+    if (key === null || entry?.message.role !== "toolResult") return;
+    const known = this.#results.get(key) ?? [];
+    known.push(entry);
+    this.#results.set(key, known);
+  }
+
+  /** Each is given once. */
+  next({ name, input }: MissedCall): EntryOf<"message"> | null {
+    const key = callKey(name, input);
+    return key === null ? null : (this.#results.get(key)?.shift() ?? null);
+  }
+}
+
+/**
+ * What may run in a replay. What a rule forbids stays so, but where the record answers: it has the refusal. For what only says
+ * what it would do nobody is asked; live, every effect is asked for again, whatever was allowed for good.
+ */
+function replayPermission(
+  mode: ReplayTools,
+  given: Permission = askForEffects,
+): (...call: Parameters<Extract<Permission, (...call: never) => unknown>>) => Promise<Decision> {
+  return async (call) => {
+    if (mode === "recorded") return "allow";
+    const decision = await decidedBy(given, call);
+    if (mode === "dry-run") return isStandIn(call.tool) ? answeredYes(decision) : decision;
+    return call.tool.effect === "none" || decision === "deny" ? decision : "ask";
+  };
+}
+
+/** What a replay did otherwise. */
+interface ReplayDiffers {
+  /** The first call that differs by name, arguments or order; by the record also the first that gave something else. */
+  readonly divergence: Divergence | null;
+  /** Two models never word an answer alike, so this alone is no divergence. */
+  readonly textDiffers: boolean;
+}
+
+/** What a call gave is compared where the record answers it: a tool that runs, or does not run, may give something else. */
+function replayDiffers({ divergence, rows }: BranchDiff, tools: ReplayTools): ReplayDiffers {
+  const gave = tools === "recorded" ? firstOtherResult(rows) : null;
+  return {
+    divergence: divergence?.kind === "call" ? divergence : gave,
+    textDiffers: rows.some(({ op, a, b }) => op !== "same" && (a ?? b)?.kind === "text"),
+  };
+}
+
+/** One prompt: what came of it in the original, and in the entries that its replay wrote. */
+async function diffOfTurn(
+  { nodes }: ReplaySource,
+  prompt: ReplayPrompt,
+  {
+    fork,
+    after,
+    tools,
+  }: { readonly fork: Conversation; readonly after: number; readonly tools: ReplayTools },
+): Promise<ReplayDiffers> {
+  const written: Entry[] = [];
+  for await (const stored of fork.log({ after, types: ["message"] })) written.push(decodeEntry(stored));
+  const from = Math.max(
+    0,
+    nodes.findIndex(({ id }) => id === prompt.entry.id),
+  ); // seeds may be kept
+  const to = nodes.findIndex(({ id }) => id === prompt.end);
+  const [a, b] = [nodes.slice(from, to + 1), written].map((side) => ({ nodes: side, facts: [] }));
+  const none = { nodes: [], facts: [] };
+  return replayDiffers(diffBranches(a ?? none, b ?? none, { msOf: Date.parse }), tools);
+}
+
+/** All that was sent, against the same part of the original. */
+async function diffOfReplay(
+  holdfast: Holdfast,
+  { conversation, prompts, keptTo }: ReplaySource,
+  fork: Conversation,
+  sent: number,
+): Promise<ComparedBranches | null> {
+  const at = prompts[sent - 1]?.end ?? keptTo;
+  const [diff] = await holdfast.compare({ conversation: conversation.id, at }, [{ conversation: fork.id }]);
+  return diff ?? null;
 }

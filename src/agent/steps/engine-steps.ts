@@ -98,3 +98,13 @@ class Pulse implements Disposable {
     this.#over.abort();
   }
 }
+
+/**
+ * Durable steps without an engine: what is in the log under a step's key is not done again. Whoever calls once more after a
+ * crash, with the same task, goes on where it stopped.
+ */
+export function directSteps(task: string): DurableStep {
+  if (typeof task !== "string" || task.trim() === "")
+    throw new LogError("invalid_request", "A task has a name that is the same in every attempt at it");
+  return engineSteps({ engine: "direct", taskId: task, run: (_, body) => body() });
+}

@@ -1,6 +1,6 @@
 export type { DurableStep, StepBody } from "./durable-step.ts";
 export { engineSteps, type StepEngine } from "./engine-steps.ts";
-export { directSteps } from "./direct-steps.ts";
+export { directSteps } from "./engine-steps.ts";
 export {
   type AbsurdContext,
   absurdSteps,

@@ -20,7 +20,7 @@ import {
   readTurnAt,
   readTurnEnd,
   type TurnAt,
-} from "./read-pointer.ts";
+} from "./turn-pointer.ts";
 import { attemptIn, promptKey, stepAppendKey, stepName } from "./step-names.ts";
 import { parsePointer, type TurnPointer, WAITS } from "./turn-pointer.ts";
 

@@ -1,10 +1,184 @@
 import type { Tool } from "#turn/effects/tool";
-import { editTool, readTool, writeTool } from "./file-tools.ts";
 import { searchTool } from "./search-tool.ts";
 import { shellTool, type ShellOptions } from "./shell-tool.ts";
+import { randomBytes } from "node:crypto";
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { ContentBlock } from "#log/message";
+import { type Fields, fieldsOf, countIn, wordsIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
+import { isMissing, realPathOf } from "./folder-path.ts";
+import { imageType } from "./image-type.ts";
 
 /** The tools for work in a folder: `read`, `write`, `edit`, `search` and `shell`. */
 export function codingTools(options: ShellOptions): readonly Tool[] {
   const { cwd } = options;
   return [readTool(cwd), writeTool(cwd), editTool(cwd), searchTool(cwd), shellTool(options)];
+}
+
+const FILE_BYTES_MAX = 16_777_216; // what is read whole; beyond it a command that reads a part is the better way
+const IMAGE_BYTES_MAX = 5_242_880; // what providers take
+const BINARY_BYTES = 8_192; // where a file that is no text mostly shows it
+
+const PATH = { type: "string", description: "The path, from the folder of the conversation on or absolute" };
+
+function objectSchema(properties: Fields, ...required: readonly string[]): Fields {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+const text = (input: Json, name: string): string => wordsIn(fieldsOf(input)[name]);
+
+/** Reads a file: its text, an image as an image, and of anything else that it is neither. */
+function readTool(cwd: string): Tool {
+  return {
+    name: "read",
+    description:
+      "Reads a file: text as it is, images as images. With `line` and `lines` only that part of a text.",
+    input: objectSchema(
+      {
+        path: PATH,
+        line: { type: "integer", description: "The first line, from 1 on" },
+        lines: { type: "integer", description: "How many lines" },
+      },
+      "path",
+    ),
+    effect: "none",
+    run: async (input) => {
+      const { bytes, path } = await readWholeFile(cwd, text(input, "path"));
+      const image = imageType(bytes);
+      if (image !== null) return { content: imageBlocks(bytes, image), details: { path } };
+      const fields = fieldsOf(input);
+      const [line, lines] = [countIn(fields["line"]), countIn(fields["lines"])];
+      const whole = textOf(bytes, path);
+      if (line === null && lines === null) return { content: whole, details: { path } };
+      const from = Math.max((line ?? 1) - 1, 0);
+      const all = whole.split("\n");
+      const part = all.slice(from, lines === null ? undefined : from + Math.max(lines, 0));
+      const content = `[lines ${from + 1} to ${from + part.length} of ${all.length}]\n${part.join("\n")}`;
+      return { content, details: { path } };
+    },
+  };
+}
+
+/** Writes a file whole, or replaces one: whoever reads it has the old or the new text, never a part. */
+function writeTool(cwd: string): Tool {
+  return {
+    name: "write",
+    description: "Writes a file with this content; one that is there is replaced. Folders are made.",
+    input: objectSchema({ path: PATH, content: { type: "string" } }, "path", "content"),
+    run: async (input) => {
+      const content = text(input, "content");
+      const path = await replaceFile(resolve(cwd, text(input, "path")), content);
+      return { content: `Wrote ${charactersOf(content)} to ${text(input, "path")}`, details: { path } };
+    },
+    dryRun: async (input) => `Would write ${charactersOf(text(input, "content"))} to ${text(input, "path")}`,
+  };
+}
+
+function charactersOf({ length }: string): string {
+  return length === 1 ? "1 character" : `${length} characters`;
+}
+
+/** Replaces one stretch of text in a file, which has to be there exactly once. */
+function editTool(cwd: string): Tool {
+  return {
+    name: "edit",
+    description:
+      "Replaces `old` by `new` in a file. `old` has to stand there exactly once, letter for letter: give enough of what is around it.",
+    input: objectSchema(
+      { path: PATH, old: { type: "string" }, new: { type: "string" } },
+      "path",
+      "old",
+      "new",
+    ),
+    run: async (input) => {
+      const { next, path } = await edited(cwd, input);
+      await replaceFile(path, next);
+      return { content: `Edited ${text(input, "path")}`, details: { path } };
+    },
+    dryRun: async (input) => {
+      await edited(cwd, input);
+      return `Would edit ${text(input, "path")}`;
+    },
+  };
+}
+
+async function edited(cwd: string, input: Json): Promise<{ readonly next: string; readonly path: string }> {
+  const [old, by] = [text(input, "old"), text(input, "new")];
+  const { bytes, path } = await readWholeFile(cwd, text(input, "path"));
+  const whole = textOf(bytes, path);
+  if (old === "")
+    throw new Error("`old` is empty: give the text that is to be replaced. Nothing was changed");
+  if (old === by) throw new Error("`old` and `new` are the same. Nothing was changed");
+  const first = whole.indexOf(old);
+  if (first === -1)
+    throw new Error(`\`old\` does not stand in ${path} as given. Nothing was changed; read it again`);
+  const second = whole.indexOf(old, first + 1);
+  if (second !== -1) {
+    const lines = [first, second].map((at) => whole.slice(0, at).split("\n").length);
+    const where = `at lines ${lines.join(" and ")}`;
+    throw new Error(
+      `\`old\` stands in ${path} more than once, ${where}. Nothing was changed; give more of what is around it`,
+    );
+  }
+  return { next: whole.slice(0, first) + by + whole.slice(first + old.length), path };
+}
+
+async function readWholeFile(
+  cwd: string,
+  given: string,
+): Promise<{ readonly bytes: Buffer; readonly path: string }> {
+  const path = resolve(cwd, given);
+  const found = await stat(path).catch((error: unknown) => {
+    throw isMissing(error) ? new Error(`There is no file ${given}`) : error;
+  });
+  if (found.isDirectory()) throw new Error(`${given} is a folder`);
+  // A pipe or a device would be waited for, or never end.
+  if (!found.isFile()) throw new Error(`${given} is no file that can be read`);
+  if (found.size > FILE_BYTES_MAX)
+    throw new Error(
+      `${given} has ${found.size} bytes, more than ${FILE_BYTES_MAX}: search it, or read a part of it with a command`,
+    );
+  return { bytes: await readFile(path), path };
+}
+
+function textOf(bytes: Buffer, path: string): string {
+  const whole = bytes.toString("utf8");
+  // What would not come back as it was cannot be shown or edited as text.
+  if (bytes.subarray(0, BINARY_BYTES).includes(0) || !Buffer.from(whole).equals(bytes))
+    throw new Error(`${path} is a binary file of ${bytes.length} bytes, no text`);
+  return whole;
+}
+
+function imageBlocks(
+  bytes: Buffer,
+  { mediaType, isWhole }: { readonly mediaType: string; readonly isWhole: boolean },
+): string | readonly ContentBlock[] {
+  if (!isWhole)
+    return `A file of ${bytes.length} bytes that begins like an image (${mediaType}) and is not a whole one, so it cannot be shown`;
+  if (bytes.length > IMAGE_BYTES_MAX)
+    return `An image (${mediaType}) of ${bytes.length} bytes, more than a model can be shown (${IMAGE_BYTES_MAX})`;
+  return [{ type: "image", mediaType, data: bytes.toString("base64") }];
+}
+
+/** The file that was written: where a link leads, so that the link stays one. */
+async function replaceFile(given: string, content: string): Promise<string> {
+  const path = await realPathOf(given);
+  const before = await stat(path).catch(() => null);
+  if (before !== null && !before.isFile()) throw new Error(`${given} is no file. Nothing was written`);
+  await mkdir(dirname(path), { recursive: true });
+  const temp = join(dirname(path), `.holdfast-${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    await using file: FileHandle = await open(temp, "wx");
+    await file.writeFile(content);
+    if (before !== null) await file.chmod(before.mode & 0o7777);
+    await file.sync();
+    await rename(temp, path);
+  } catch (cause) {
+    await rm(temp, { force: true });
+    // The system's own words name a file that nobody asked for.
+    const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new Error(`${given} could not be written (${why}). Nothing was changed`, { cause });
+  }
+  return path;
 }

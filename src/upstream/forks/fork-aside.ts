@@ -3,7 +3,6 @@ import type { ContentBlock } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { agentModel, cwdOf } from "#log/projections/settings";
 import type { CutPoint } from "#log/projections/cut-point";
-import { firstPrompt, keptTurns, turnsToKeep } from "#upstream/rules/kept-turns";
 import { linkRecords, type LinkRecord } from "#log/projections/link-records";
 import type { Conversation } from "#conversation/conversation";
 import { eachEntry } from "#conversation/read-log";
@@ -15,6 +14,7 @@ import { readLastSaid } from "#turn/last-said";
 import type { Host } from "#turn/host";
 import { type Clock, systemClock } from "#conversation/clock";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#upstream/upstream";
+import { turnsOf } from "#log/projections/turns";
 
 /** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
 type ForkFidelity = "native" | "preamble";
@@ -201,4 +201,50 @@ function headLink(facts: readonly Entry[], upstream: Upstream): LinkRecord | nul
     (record) => record.agent === upstream.agent && record.account === upstream.account && !record.retired,
   );
   return mine.at(-1) ?? null;
+}
+
+/**
+ * How many of an upstream's own turns lie on the branch up to a cut, so that it can be told to keep just those.
+ * Null when that cannot be said: a turn it was sent did not complete, the cut lies between its turns, or before them.
+ */
+function keptTurns(
+  facts: readonly Entry[],
+  upstream: string,
+  branch: readonly EntryId[],
+): { readonly keep: number } | null {
+  const carried = turnsOf(facts).filter((turn) => turn.upstreams.includes(upstream));
+  if (carried.some((turn) => turn.outcome !== "completed" || turn.upstreams.length !== 1)) return null;
+  const ends = new Map<string, EntryId>();
+  for (const fact of facts)
+    if (fact.type === "turn_end" && fact.node !== undefined) ends.set(fact.turn, fact.node);
+  const on = new Set<string>(branch);
+  const kept = carried.findIndex((turn) => !on.has(ends.get(turn.id) ?? ""));
+  const count = kept === -1 ? carried.length : kept;
+  const last = carried[count - 1];
+  return last !== undefined && ends.get(last.id) === branch.at(-1) ? { keep: count } : null;
+}
+
+/** The prompt of the first turn an upstream was given: what it holds begins there. Null when it was given none. */
+function firstPrompt(facts: readonly Entry[], upstream: string): EntryId | null {
+  const given = facts.find((fact) => fact.type === "attempt" && fact.upstream === upstream);
+  if (given?.type !== "attempt") return null;
+  const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === given.turn);
+  return (start?.type === "turn_start" ? start.prompt : null) ?? null;
+}
+
+/**
+ * Which of its turns an upstream may keep in a fork of its own session at a node: all of them at its head (`undefined`),
+ * or a counted few (`count`, by `keptTurns`) where it can cut. Null when it must be told again instead: it cannot fork,
+ * what it holds is not certain, or it holds something that was hidden since and would come back with it.
+ */
+export function turnsToKeep(
+  facts: readonly Entry[],
+  link: LinkRecord,
+  at: { readonly fork: "none" | "head" | "message"; readonly node: EntryId },
+): { readonly keep: undefined } | "count" | null {
+  const hidden = facts.some((fact) => fact.type === "hide" && fact.seq > link.firstSeq);
+  if (at.fork === "none" || hidden) return null;
+  // A fork is made of the agent's record, in which a turn that was stopped need not stand, though its session holds it.
+  if (link.lastNode === at.node) return link.uncertain || link.cutOff ? null : { keep: undefined };
+  return at.fork === "message" ? "count" : null;
 }

@@ -1,7 +1,7 @@
 /** A model that cannot answer is replaced by the next one, before anybody has seen a word; the log says which answered. */
 import { expect, test } from "vitest";
 import type { AgentOptions } from "#agent/agent-options";
-import { directSteps } from "#agent/steps/direct-steps";
+import { directSteps } from "#agent/steps/engine-steps";
 import { systemClock } from "#conversation/clock";
 import type { Entry } from "#log/entry";
 import { agentRig, counter } from "../rig.ts";

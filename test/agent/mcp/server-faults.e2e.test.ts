@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { checkServers, type McpServer } from "#agent/mcp/mcp-server";
 import { McpServers } from "#agent/mcp/mcp-servers";
-import { openingFault, withoutGiven } from "#agent/mcp/server-faults";
+import { openingFault, withoutGiven } from "#agent/mcp/mcp-connection";
 
 const program: McpServer = {
   name: "s",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { Agent } from "#agent/agent";
 import { codingTools } from "#agent/tools/coding-tools";
-import { composeEmail } from "#agent/tools/examples/compose-email";
+import { composeEmail } from "#agent/tools/example-tools";
 import { replay } from "#agent/replay/replay-models";
 import type { ReplayAgent, ReplayEvent, ReplayOptions, ReplayResult } from "#agent/replay/replay-options";
 import { Holdfast } from "#conversation/holdfast";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { directSteps } from "#agent/steps/direct-steps";
+import { directSteps } from "#agent/steps/engine-steps";
 import type { Json } from "#log/json/json-text";
 import type { Lane, TaskInput } from "./lane.ts";
 

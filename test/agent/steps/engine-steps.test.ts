@@ -1,7 +1,7 @@
 /** What is made of any engine: names, heartbeats, and what a turn does when they fail. */
 import { expect, test } from "vitest";
 import { absurdSteps, absurdWorkerOptions } from "#agent/steps/absurd-steps";
-import { directSteps } from "#agent/steps/direct-steps";
+import { directSteps } from "#agent/steps/engine-steps";
 import { engineSteps, type StepEngine } from "#agent/steps/engine-steps";
 import { openWorkflowSteps } from "#agent/steps/open-workflow-steps";
 import type { Clock } from "#conversation/clock";

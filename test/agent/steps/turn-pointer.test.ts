@@ -1,7 +1,7 @@
 /** The pointer that an engine keeps of a step: made from the log, and believed only where the log says the same. */
 import { expect, test } from "vitest";
-import { directSteps } from "#agent/steps/direct-steps";
-import { checkPointer, readPointer } from "#agent/steps/read-pointer";
+import { directSteps } from "#agent/steps/engine-steps";
+import { checkPointer, readPointer } from "#agent/steps/turn-pointer";
 import { parsePointer, type TurnPointer } from "#agent/steps/turn-pointer";
 import type { Conversation } from "#conversation/conversation";
 import { isLogError } from "#log/errors";

@@ -14,9 +14,9 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { codeExecution } from "#agent/tools/examples/code-execution";
+import { codeExecution } from "#agent/tools/example-tools";
 import { codingTools } from "#agent/tools/coding-tools";
-import { composeEmail } from "#agent/tools/examples/compose-email";
+import { composeEmail } from "#agent/tools/example-tools";
 import { searchTool } from "#agent/tools/search-tool";
 import { toolDefinition } from "#agent/tools/tool-schema";
 import { tempDir } from "../../support/temp-dir.ts";

@@ -14,7 +14,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import { openModel } from "#agent/models/open-model";
-import { composeEmail } from "#agent/tools/examples/compose-email";
+import { composeEmail } from "#agent/tools/example-tools";
 import type { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import { type LoopbackPostgres, startPostgres } from "../../support/loopback-postgres.ts";

@@ -1,9 +1,47 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from "@ai-sdk/provider";
 import { isMedia } from "#log/blob-names";
 import type { ContentBlock, MediaBlock } from "#log/message";
-import { type Dialect, showsMedia } from "./dialect.ts";
-import { PartsOfBlocks } from "./parts-of-blocks.ts";
 import { safeText } from "./safe-text.ts";
+
+/** How a provider wants requests to be, as far as that is no matter of its package. */
+export type Dialect = "anthropic" | "openai" | "openai-compatible" | "google" | "other";
+
+/** By the name that a package gives to the provider of its models: the API stands behind a dot. */
+export function dialectOf(provider: string): Dialect {
+  if (/(?:^|\.)anthropic(?:\.|$)/.test(provider)) return "anthropic";
+  const first = provider.split(".")[0];
+  return first === "openai" || first === "openai-compatible" || first === "google" ? first : "other";
+}
+
+/** Whether a file of this type can be shown; a package given another one fails as a whole. */
+function showsMedia(dialect: Dialect, mediaType: string): boolean {
+  if (mediaType.startsWith("image/")) return true;
+  if (dialect === "google" || dialect === "other") return true;
+  if (mediaType === "application/pdf") return true;
+  return dialect === "openai-compatible" && /^audio\/(?:wav|mpeg|mp3)$/.test(mediaType);
+}
+
+/** Whether a tool's result may hold one; else it would be sent as text, every byte of it. */
+export function showsMediaInResults(dialect: Dialect, mediaType: string): boolean {
+  if (dialect === "openai-compatible" || dialect === "other") return false;
+  return mediaType.startsWith("image/") || mediaType === "application/pdf";
+}
+
+/**
+ * What was made of each block for the request before, for as long as the block is held: every step sends all that was said, and
+ * only the end of it is new. `way`: all that the parts depend on beside the block.
+ */
+export class PartsOfBlocks<P> {
+  readonly #made = new WeakMap<ContentBlock, { readonly way: string; readonly parts: readonly P[] }>();
+
+  of(block: ContentBlock, way: string, make: () => readonly P[]): readonly P[] {
+    const before = this.#made.get(block);
+    if (before?.way === way) return before.parts;
+    const parts = make();
+    this.#made.set(block, { way, parts });
+    return parts;
+  }
+}
 
 export type ShownPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 

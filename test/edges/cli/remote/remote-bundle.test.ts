@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import { openModel } from "#agent/models/open-model";
-import { composeEmail } from "#agent/tools/examples/compose-email";
+import { composeEmail } from "#agent/tools/example-tools";
 import type { Holdfast } from "#conversation/holdfast";
 import { HttpHandler, knownNames, listen, type Listening, StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import { openModel } from "#agent/models/open-model";
-import { composeEmail } from "#agent/tools/examples/compose-email";
+import { composeEmail } from "#agent/tools/example-tools";
 import { openHoldfast } from "#open";
 import type { ScriptedAnswer } from "../../../support/model-server/scripted-answer.ts";
 import { type ModelServer, startModelServer } from "../../../support/model-server.ts";
