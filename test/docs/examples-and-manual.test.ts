@@ -67,7 +67,7 @@ describe("the README and the quickstart", () => {
 
   test("give commands that work in the order they stand there", async () => {
     using folder = tempDir();
-    const launcher = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`; // launch.test.ts has the one of the checkout
+    const launcher = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`; // launcher.test.ts has the one of the checkout
     writeFileSync(join(folder.path, "holdfast"), launcher, { mode: 0o755 });
     const script = `set -eu\n${blocks(QUICKSTART, "sh").join("\n")}`;
     const env = { ...process.env, PATH: `${folder.path}:${process.env["PATH"] ?? ""}` };

@@ -150,7 +150,7 @@ export function soundBundles(): readonly HostileBundle[] {
   ];
 }
 
-export type Cases = readonly (readonly [string, string | Uint8Array])[];
+type Cases = readonly (readonly [string, string | Uint8Array])[];
 
 function ids(): Cases {
   const paths = [

@@ -1,4 +1,4 @@
-/** Several servers on one store, as several processes would be; those that die are processes in kills.e2e.test.ts. */
+/** Several servers on one store, as several processes would be; those that die are processes in killed-servers.e2e.test.ts. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";

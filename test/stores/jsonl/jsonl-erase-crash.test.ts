@@ -1,6 +1,6 @@
 /**
  * Goal: an erase that loses power leaves a conversation whole or gone, keeps what forks inherited, and can be repeated.
- * Method: as in crash.test.ts, the power goes at every operation of an erase, and every disk that may be found
+ * Method: as in jsonl-power-cuts.test.ts, the power goes at every operation of an erase, and every disk that may be found
  * afterwards is opened, read, erased again if the conversation is still there, and searched for the secret.
  */
 import { expect, test } from "vitest";

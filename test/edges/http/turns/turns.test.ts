@@ -292,6 +292,6 @@ test("a turn is told by whichever server on the store is asked, and to whoever l
 });
 
 test("every route of turns was exercised by the client", () => {
-  const elsewhere = new Set(["tail", "watch", "retry"]); // in streams.test.ts; one that is refused, above
+  const elsewhere = new Set(["tail", "watch", "retry"]); // in event-streams.test.ts; one that is refused, above
   expect(Object.keys(TURN_ROUTES).filter((name) => !exercised.has(name) && !elsewhere.has(name))).toEqual([]);
 });
