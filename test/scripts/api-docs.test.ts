@@ -63,9 +63,9 @@ export declare const GROUPS: {
   expect(shown("typeof SIDES")).toBe("export type T = typeof SIDES;");
 });
 
-/** Aliases that only shorten what others say, and the inner side of a class. */
+/** Aliases that only shorten what others say, the inner side of a class, and what `holdfast/http` takes of it. */
 const INNER = new Set(
-  "Bodies Choice FactBodies ForkFidelity Given Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions PoolItem".split(
+  "Bodies Choice FactBodies ForkFidelity Given Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions PoolItem Turns".split(
     " ",
   ),
 );
