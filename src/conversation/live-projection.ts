@@ -30,8 +30,6 @@ interface Beginning<State> extends Progress<State> {
 }
 
 export interface LiveOptions<State> {
-  /** What its own log adds to, where that isn't `projection.start()`. */
-  readonly start?: () => Promise<State>;
   /** Reads a bounded part of the log in place of all of it, at least up to entry `upTo`. */
   readonly begin?: (upTo: number) => Promise<Beginning<State>>;
   /** With `begin`: it is called again when more entries than this were added since the last read. */
@@ -190,7 +188,8 @@ export class LiveProjection<State> {
     const isOther = cached?.mark != null && head !== undefined && cached.mark.createdAt !== head.createdAt;
     const extended = cached === null || isOther ? null : await this.#extend(cached, until);
     const begun = extended === null ? ((await this.#options.begin?.(writtenTo)) ?? null) : null;
-    const next = extended ?? begun ?? (await this.#extend(await this.#start(), until));
+    const next =
+      extended ?? begun ?? (await this.#extend({ state: this.#projection.start(), last: null }, until));
     if (next === null) throw new TypeError("The projection does not accept the entries of its log");
     const mark = begun?.head ?? head ?? null;
     const readTo = Math.max(next.last?.seq ?? 0, begun?.head?.headSeq ?? until ?? writtenTo);
@@ -200,10 +199,6 @@ export class LiveProjection<State> {
     return { state, at: begun?.head ?? null };
   }
 
-  async #start(): Promise<Progress<State>> {
-    return { state: (await this.#options.start?.()) ?? this.#projection.start(), last: null };
-  }
-
   /** Null: the log is another one, or what was added can't be added to the state. */
   async #extend(from: Progress<State>, until: number | undefined): Promise<Progress<State> | null> {
     let next: Progress<State> | null = from;
@@ -211,6 +206,7 @@ export class LiveProjection<State> {
     try {
       for await (const stored of this.#since(from.last, until)) {
         if (stored === null || (isFirst && stored.id !== from.last?.id)) return null;
+        if (!isFirst && this.#isGap(next, stored.seq - 1)) return null;
         const before: Progress<State> = next;
         next = null; // nothing half extended stays
         next = isFirst ? before : this.#added(before, decodeEntry(stored));
@@ -221,7 +217,13 @@ export class LiveProjection<State> {
       this.#cached = next === null ? null : { ...next, upTo: next.last?.seq ?? 0, mark: null };
       throw error;
     }
-    return isFirst ? null : next;
+    return isFirst || (until !== undefined && this.#isGap(next, until)) ? null : next;
+  }
+
+  /** Whether entries are missing before the next one: `begin` reports where, so that nothing is left out. */
+  #isGap({ last }: Progress<State>, before: number): boolean {
+    const isWhole = this.#projection.types === undefined && this.#options.begin !== undefined;
+    return isWhole && (last?.seq ?? 0) < before;
   }
 
   #added({ state }: Progress<State>, entry: Entry): Progress<State> | null {

@@ -7,7 +7,7 @@ import { StoredLinks } from "./access/stored-links.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { answerOf, FetchRequest, type HttpAnswer, type HttpRequest, responseOf } from "./exchange.ts";
 import { EventStreams } from "./events/event-stream.ts";
-import { KeptStamps } from "./figures/kept-stamps.ts";
+import { StampCache } from "./figures/stamp-cache.ts";
 import { IssueCounts } from "./lists/issue-counts.ts";
 import { TreePages } from "./figures/tree-pages.ts";
 import { DailyFigures } from "./usage/daily-rows.ts";
@@ -73,7 +73,7 @@ export class HttpHandler {
   readonly #trees = new TreePages();
   readonly #dailyFigures = new DailyFigures();
   readonly #turnFigures = new TurnFigures();
-  readonly #stamps = new KeptStamps();
+  readonly #stamps = new StampCache();
   readonly #issueCounts = new IssueCounts();
   readonly #pages: UiFiles | null;
   readonly #log: RequestLog;

@@ -4,7 +4,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { RequestAudit } from "#edges/http/access/request-audit";
 import type { Grant } from "#edges/http/access/grant";
 import type { ServedPlace } from "#edges/http/http-options";
-import type { KeptStamps } from "#edges/http/figures/kept-stamps";
+import type { StampCache } from "#edges/http/figures/stamp-cache";
 import type { DailyFigures } from "#edges/http/usage/daily-rows";
 import type { TurnFigures } from "#edges/http/usage/turn-figures";
 import type { IssueCounts } from "#edges/http/lists/issue-counts";
@@ -35,7 +35,7 @@ export interface ServerParts {
   readonly trees: TreePages;
   readonly dailyFigures: DailyFigures;
   readonly turnFigures: TurnFigures;
-  readonly stamps: KeptStamps;
+  readonly stamps: StampCache;
   readonly issueCounts: IssueCounts;
   readonly replays: RunningReplays;
   readonly probe: StoreProbe;

@@ -86,11 +86,11 @@ export const ENTRY_HANDLERS: HandlersOf<EntryApi> = {
     if (!/^\d{1,15}$/.test(cursor))
       throw new LogError("invalid_request", "A cursor is what the page before gave; this is none");
     const conversation = conversationOf(asked);
-    const { leaf, nodes } = await asked.server.trees.read(asked.holdfast.spaceId, conversation);
     const from = Number(cursor);
-    const shown = nodes.slice(from, from + limit);
-    const next = from + limit < nodes.length ? String(from + limit) : null;
-    return { conversation: conversation.id, leaf, nodes: shown, next };
+    const read = await asked.server.trees.read(asked.holdfast, conversation.id, { from, limit });
+    const { leaf, nodes, count } = read;
+    const end = from + limit;
+    return { conversation: conversation.id, leaf, nodes, next: end < count ? String(end) : null };
   },
 
   async getBlob(asked) {

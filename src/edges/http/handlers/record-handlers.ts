@@ -28,7 +28,7 @@ export const RECORD_HANDLERS: HandlersOf<RecordApi> = {
     const conversation = conversationOf(asked);
     const wanted = [...(entry === undefined ? [] : [entry]), ...(entries ?? [])].map(parseEntryId);
     if (entry !== undefined) await conversation.entry(entry);
-    const known = await asked.server.stamps.read(asked.holdfast.spaceId, conversation);
+    const known = await asked.server.stamps.read(asked.holdfast, conversation);
     const stamps =
       wanted.length === 0
         ? [...known.values()]

@@ -1,20 +1,18 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { eachEntry } from "#conversation/read-log";
+import { isSameMark, type LogMark } from "#conversation/live-projection";
+import { LiveProjections } from "#conversation/live-projections";
 import { readContextIssues } from "#conversation/reading";
 import { isLogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import { IssueFinder, openIssues } from "#log/projections/issues";
+import { projectionBy } from "#log/projections/projection";
+import type { HeadView } from "#store/requests";
 
-const KEPT_MAX = 1_000;
+const LOGS_CACHED_MAX = 1_000;
 const READ_MAX = 20_000; // entries for one request: a list does not wait for the longest log in it
 
-interface Counted {
-  readonly finder: IssueFinder;
-  /** Of the last entry it was given. */
-  seen: number;
-  /** Of the head that `count` is of. */
-  headSeq: number;
-  count: number;
+interface Counted extends LogMark {
+  readonly count: number;
 }
 
 /**
@@ -22,7 +20,12 @@ interface Counted {
  * appended since, and a long log is read over several requests: until then nobody knows.
  */
 export class IssueCounts {
-  readonly #kept = new Map<string, Counted>();
+  readonly #found = new LiveProjections(
+    projectionBy(() => new IssueFinder()),
+    { logs: LOGS_CACHED_MAX },
+  );
+  /** What was counted, by conversation, with the head it is of. The one asked for longest ago goes first. */
+  readonly #counts = new Map<string, Counted>();
   readonly #readMax: number;
   #working: Promise<unknown> = Promise.resolve();
 
@@ -53,45 +56,39 @@ export class IssueCounts {
     id: string,
     most: number,
   ): Promise<{ readonly read: number; readonly count: number | null }> {
-    let name = "";
+    const name = `${holdfast.spaceId}/${id}`;
     try {
       const conversation = parseConversationId(id);
-      const { headSeq, createdAt, summary } = await holdfast.space.head(conversation);
-      name = `${holdfast.spaceId}/${id} ${createdAt}`; // an id may be given to another once it was erased
-      const known = this.#of(name, headSeq);
-      if (known.headSeq === headSeq) return { read: 0, count: known.count };
-      const counts = summary?.counts ?? null;
-      if (counts !== null && !counts.more) {
-        const context = await readContextIssues(holdfast.space, conversation);
-        [known.headSeq, known.count] = [headSeq, openIssues(counts).length + context.length];
-        return { read: 0, count: known.count };
-      }
-      const upTo = Math.min(headSeq, known.seen + most);
-      const read = upTo - known.seen;
-      if (read > 0) {
-        const onEntry = (entry: Parameters<IssueFinder["add"]>[0]): void => known.finder.add(entry);
-        await eachEntry(holdfast.space, conversation, { after: known.seen, upTo, onEntry });
-      }
-      known.seen = upTo;
-      if (upTo < headSeq) return { read, count: null };
-      const context = await readContextIssues(holdfast.space, conversation);
-      [known.headSeq, known.count] = [headSeq, known.finder.result().length + context.length];
-      return { read, count: known.count };
+      const head = await holdfast.handle(conversation).head();
+      const known = this.#counts.get(name);
+      if (known !== undefined && isSameMark(known, head)) return { read: 0, count: known.count };
+      const counts = head.summary?.counts ?? null;
+      if (counts !== null && !counts.more)
+        return { read: 0, count: await this.#keep(holdfast, head, openIssues(counts).length) };
+      const live = this.#found.of(holdfast, conversation);
+      const before = live.upTo <= head.headSeq ? live.upTo : 0;
+      const upTo = Math.min(head.headSeq, before + most);
+      const found = await live.readUpTo(upTo, (finder) => finder.result().length);
+      const read = upTo - before;
+      if (upTo < head.headSeq) return { read, count: null };
+      return { read, count: await this.#keep(holdfast, head, found) };
     } catch (error) {
-      this.#kept.delete(name);
+      this.#counts.delete(name);
       if (!isLogError(error)) throw error;
       return { read: 0, count: null };
     }
   }
 
-  #of(name: string, headSeq: number): Counted {
-    const known = this.#kept.get(name);
-    const isOf = known !== undefined && known.seen <= headSeq;
-    const counted = isOf ? known : { finder: new IssueFinder(), seen: 0, headSeq: -1, count: 0 };
-    this.#kept.delete(name);
-    this.#kept.set(name, counted);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
-    return counted;
+  /** The issues of the log and those of its context. */
+  async #keep(holdfast: Holdfast, head: HeadView, found: number): Promise<number> {
+    const { conversation, createdAt, headSeq, link } = head;
+    const context = await readContextIssues(holdfast.space, conversation);
+    const name = `${holdfast.spaceId}/${conversation}`;
+    const count = found + context.length;
+    this.#counts.delete(name);
+    this.#counts.set(name, { createdAt, headSeq, link, count });
+    const [oldest] = this.#counts.keys();
+    if (this.#counts.size > LOGS_CACHED_MAX && oldest !== undefined) this.#counts.delete(oldest);
+    return count;
   }
 }

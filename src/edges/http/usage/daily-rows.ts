@@ -1,20 +1,21 @@
 import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import type { Holdfast } from "#conversation/holdfast";
+import { LiveProjections } from "#conversation/live-projections";
 import { readSummary } from "#conversation/list-conversations";
 import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import type { Entry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { DailyUsage } from "#log/projections/daily-usage";
+import { projectionBy } from "#log/projections/projection";
 import type { Listed } from "#store/requests";
 import type { FigureApi } from "#edges/http/figures/figure-api";
-import { KeptFolds } from "./kept-folds.ts";
 import type { ConversationCost, DailyRow } from "./usage-answers.ts";
 
 type Daily = FigureApi["getDailyUsage"];
 
 const CONVERSATIONS_MAX = 50;
 
-const KEPT_MAX = 10_000; // a few rows for each conversation
+const LOGS_CACHED_MAX = 10_000; // a few rows for each conversation
 
 /** What one log adds to the days. */
 class DaysOfLog {
@@ -33,19 +34,24 @@ class DaysOfLog {
 
 /** What was used on each day and by which conversations, by all or by one; what cannot be read is named. */
 export class DailyFigures {
-  readonly #folds = new KeptFolds(() => new DaysOfLog(), KEPT_MAX);
+  readonly #live = new LiveProjections(
+    projectionBy(() => new DaysOfLog()),
+    { logs: LOGS_CACHED_MAX },
+  );
 
   async read(holdfast: Holdfast, asked: Daily["query"]): Promise<Daily["response"]> {
     const counting = new DailyRows(asked);
     const leftOut: string[] = [];
     for await (const listed of listedOf(holdfast, asked.conversation))
       try {
-        const conversation = holdfast.handle(listed.conversation);
         const { run } = listed.summary ?? (await readSummary(holdfast.space, listed.conversation));
         const { headSeq, createdAt } = listed;
-        await this.#folds.read(holdfast.spaceId, { conversation, headSeq, createdAt }, (fold) =>
-          counting.add(listed, run?.trigger === REPLAY_TRIGGER, fold),
-        );
+        await this.#live
+          .of(holdfast, listed.conversation)
+          .read((days) => counting.add(listed, run?.trigger === REPLAY_TRIGGER, days), {
+            headSeq,
+            createdAt,
+          });
       } catch (error) {
         const isUnreadable = isLogError(error) && (error.group === "damaged" || error.group === "missing");
         if (!isUnreadable || asked.conversation !== undefined) throw error;

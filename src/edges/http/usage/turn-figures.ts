@@ -3,33 +3,35 @@ import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { readLinks } from "#conversation/read-chain";
+import { LiveProjections } from "#conversation/live-projections";
 import { readSummary } from "#conversation/list-conversations";
 import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import { summaryChange } from "#log/entry-types";
 import type { Head } from "#log/lineage/head";
+import { projectionBy } from "#log/projections/projection";
 import { totalOf } from "#transfer/shown/usage-rows";
-import { KeptFolds } from "./kept-folds.ts";
 import { TurnUsage } from "./turn-usage.ts";
 import type { TurnUsageView } from "./usage-answers.ts";
 
-const KEPT_MAX = 32; // conversations, of which somebody looks at the turns
+const LOGS_CACHED_MAX = 32; // conversations, of which somebody looks at the turns
 const SHARED_MAX = 1_000;
 const PAGE = 500;
 
 /** What the turns of a conversation used, what it shares with its source cost, and what was spent on replays of it. */
 export class TurnFigures {
-  readonly #folds = new KeptFolds(() => new TurnUsage(), KEPT_MAX);
+  readonly #live = new LiveProjections(
+    projectionBy(() => new TurnUsage()),
+    { logs: LOGS_CACHED_MAX },
+  );
   /** What a fork shares never changes. */
   readonly #shared = new Map<string, UsageSum>();
 
   async read(holdfast: Holdfast, conversation: Conversation, limit: number): Promise<TurnUsageView> {
     const head = await conversation.head();
     const links = await readLinks(holdfast.space, conversation.id);
-    const of = { conversation, headSeq: head.headSeq, createdAt: head.createdAt };
-    const { rows, marks, imported } = await this.#folds.read(holdfast.spaceId, of, (fold) => ({
-      ...fold.result(links),
-      imported: fold.inherited,
-    }));
+    const { rows, marks, imported } = await this.#live
+      .of(holdfast, conversation.id)
+      .read((usage) => ({ ...usage.result(links), imported: usage.inherited }), head);
     const turns = rows.slice(-limit);
     const model = turns.findLast((row) => row.model !== null)?.model ?? null;
     return {
