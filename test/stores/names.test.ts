@@ -1,6 +1,5 @@
 /** Entries by label and by the start of an id: the same in every store, and flat in SQLite. */
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -8,7 +7,6 @@ import { openHoldfast } from "#open";
 import type { EntryBody } from "#log/entry";
 import { parseConversationId, parseEntryId, parseSpaceId } from "#log/ids";
 import { rowsRead } from "../support/rows-read.ts";
-import { SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { tempDir } from "../support/temp-dir.ts";
 
 const said = (id: string): EntryBody => ({
@@ -121,31 +119,4 @@ test("a fork asks the logs that hold a name, not all that it stands on, and a la
     return reads.map(({ rows }) => rows);
   };
   expect(await cost(30, 100)).toEqual(await cost(2, 1));
-});
-
-test("a file from before labels had an index finds them, opened for reading or migrated", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "h.db");
-  {
-    await using holdfast = await openHoldfast({ store: `sqlite:${path}` });
-    const conversation = await holdfast.create({ id: "c" });
-    await conversation.append([said("m1"), said("m2")]);
-    await conversation.label("m1", "here");
-  }
-  const old = new DatabaseSync(path);
-  old.exec(`DROP TABLE runs; DROP INDEX entries_label; DROP INDEX entries_label_target;
-    ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
-    ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
-    ALTER TABLE conversations DROP COLUMN summary;
-    DROP INDEX conversations_recent; ALTER TABLE conversations DROP COLUMN unlisted;
-    CREATE INDEX conversations_recent ON conversations (space, updated_at, id) WHERE listed = 1;
-    PRAGMA user_version = 2`);
-  old.close();
-  for (const readOnly of [true, false]) {
-    await using holdfast = await openHoldfast({ store: `sqlite:${path}`, readOnly });
-    expect(await (await holdfast.conversation("c")).named("here")).toEqual(["m1"]);
-  }
-  const migrated = new DatabaseSync(path, { readOnly: true });
-  expect(migrated.prepare("PRAGMA user_version").get()?.["user_version"]).toBe(SCHEMA_VERSION);
-  migrated.close();
 });

@@ -19,7 +19,7 @@ import { pathToFileURL } from "node:url";
 import { LogError } from "#log/errors";
 import { isNotSqlite, toLogError } from "./sqlite-errors.ts";
 import { migrate } from "./tables/migrations.ts";
-import { APPLICATION_ID, checkSchemaVersion, SCHEMA_VERSION } from "./tables/schema.ts";
+import { APPLICATION_ID, checkSchemaVersion, SCHEMA_VERSION, schemaVersionOf } from "./tables/schema.ts";
 
 /**
  * Makes the folder, and the file with its schema whole or not at all: a crash leaves a stray file beside it, never a
@@ -79,8 +79,7 @@ function adopt(path: string): string {
 /** Brings the schema up to date in one transaction and turns on write-ahead logging. */
 export function createSchema(db: DatabaseSync): void {
   db.exec("BEGIN IMMEDIATE");
-  const { user_version: found } = db.prepare("PRAGMA user_version").get() ?? {};
-  if (Number(found) < SCHEMA_VERSION) migrate(db, Number(found));
+  if (schemaVersionOf(db) < SCHEMA_VERSION) migrate(db);
   db.exec("COMMIT; PRAGMA journal_mode = WAL");
 }
 
@@ -128,7 +127,7 @@ function checkThrough(file: string | URL, path: string): void {
   const pragma = (name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
   try {
     if (pragma("application_id") !== APPLICATION_ID) throw foreignFile(path, true);
-    checkSchemaVersion(pragma("user_version"), path);
+    checkSchemaVersion(schemaVersionOf(db), path);
   } catch (error) {
     throw isNotSqlite(error) ? foreignFile(path, false) : error;
   } finally {

@@ -1,18 +1,16 @@
 /**
- * Goal: an old file is brought up to date whole or not at all.
- * Method: the file of version 1 that is kept for good; the migration is broken off after every step, once by a failure
- * and once by a connection that is gone, and the file is opened again.
+ * Goal: an old file is brought up to date whole or not at all, and one that is only read stays as it is.
+ * Method: the golden file of log format 1, which has the tables of a preview, and a migration with one more step than there is.
+ * The migration is broken off after every step, as by a process that dies, and the file is opened again.
  */
 import { gunzipSync } from "node:zlib";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { decodeEntry } from "#log/codec";
-import { summaryOf } from "#log/projections/summary-of";
 import { conv, user } from "#store/contract/rig";
-import { migrationSteps } from "#stores/sqlite/tables/migrations";
-import { SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
+import { migrate, STEPS } from "#stores/sqlite/tables/migrations";
+import { SCHEMA_VERSION, schemaVersionOf } from "#stores/sqlite/tables/schema";
 import { rigOn } from "../../support/sqlite-rig.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 
@@ -25,63 +23,56 @@ function goldenFile(folder: string): string {
 }
 
 function versionOf(path: string): number {
-  const db = new DatabaseSync(path);
-  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
-  db.close();
-  return version;
+  using db = new DatabaseSync(path);
+  return schemaVersionOf(db);
 }
 
-const steps = Array.from({ length: SCHEMA_VERSION }, (_, done) => done);
+const counts = Array.from({ length: STEPS.length + 1 }, (_, done) => done);
 
-test.each(steps)(
+test.each(counts)(
   "a migration that was broken off after %s steps leaves the old file, which then opens",
   async (done) => {
     using dir = tempDir();
     const path = goldenFile(dir.path);
-    const old = versionOf(path);
     const broken = new DatabaseSync(path);
     broken.exec("BEGIN IMMEDIATE");
-    for (const step of migrationSteps(old).slice(0, done)) step(broken);
+    for (const step of STEPS.slice(0, done)) step(broken);
     broken.close(); // without a commit, as a process that dies
-    expect(versionOf(path)).toBe(old);
+    expect(versionOf(path)).toBe(0);
     await using rig = rigOn(path);
     const space = await rig.space();
     const before = (await space.head(conv("chat"))).headSeq;
     await rig.append(space, "chat", [user("on")]);
     expect((await space.head(conv("chat"))).headSeq).toBe(before + 1);
-    const found = await space.check({ repair: false });
+    const findings = await space.check({ repair: false });
     expect(
-      found.map(({ severity, conversation, unprovenSeq }) => [severity, conversation, unprovenSeq]),
+      findings.map(({ severity, conversation, unprovenSeq }) => [severity, conversation, unprovenSeq]),
     ).toEqual(expect.arrayContaining([["note", "chat", before]]));
-    expect(found.every(({ severity }) => severity === "note")).toBe(true);
+    expect(findings.every(({ severity }) => severity === "note")).toBe(true);
     expect(versionOf(path)).toBe(SCHEMA_VERSION);
   },
 );
 
-async function summaries(path: string): Promise<ReadonlyMap<string, unknown>> {
-  await using rig = rigOn(path);
-  const { conversations } = await (await rig.space()).list({ limit: 999 });
-  return new Map(conversations.map(({ conversation, summary }) => [conversation, summary]));
-}
+test("a migration runs the steps that the file has not had, each once, and records the version", () => {
+  using dir = tempDir();
+  using db = new DatabaseSync(goldenFile(dir.path));
+  const runs: string[] = [];
+  const steps = [...STEPS, () => runs.push("second")];
+  migrate(db, steps.slice(0, -1));
+  expect([runs, schemaVersionOf(db)]).toEqual([[], SCHEMA_VERSION]);
+  migrate(db, steps);
+  migrate(db, steps);
+  expect([runs, schemaVersionOf(db)]).toEqual([["second"], SCHEMA_VERSION + 1]);
+});
 
-test("a migration counts every log that can be read whole, and no other", async () => {
+test("an older file that is only read stays as it is, byte for byte, and is searched", async () => {
   using dir = tempDir();
   const path = goldenFile(dir.path);
-  const damaged = new DatabaseSync(path);
-  const victim = "SELECT row, id FROM conversations WHERE listed = 1 AND head_seq > 2 ORDER BY row LIMIT 1";
-  const { row = 0, id = "" } = damaged.prepare(victim).get() ?? {};
-  damaged.prepare("DELETE FROM entries WHERE conversation = ? AND seq = 2").run(row);
-  damaged.close();
-  const kept = await summaries(path);
-  expect(kept.size).toBeGreaterThan(1);
-  expect(kept.get(String(id))).toBe(null);
-  await using rig = rigOn(path);
+  const before = readFileSync(path);
+  await using rig = rigOn(path, { readOnly: true });
   const space = await rig.space();
-  for (const [name, summary] of kept) {
-    if (name === id) continue;
-    const entries = await space.read({ conversation: conv(name), limit: 99_999 });
-    const { segments } = await space.head(conv(name));
-    const read = entries.map((stored) => decodeEntry(stored));
-    expect(summary).toEqual(summaryOf(read, segments));
-  }
+  expect(await space.search({ query: "parser", limit: 9 })).toHaveLength(1);
+  expect((await space.list({ limit: 9 })).conversations).toHaveLength(2);
+  expect((await space.runs({ limit: 9 })).runs).toEqual([]);
+  expect(readFileSync(path).equals(before)).toBe(true);
 });

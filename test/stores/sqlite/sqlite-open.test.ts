@@ -13,11 +13,10 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { isLogError } from "#log/errors";
 import { openHoldfast } from "#index";
-import { type Rig, texts, user } from "#store/contract/rig";
+import { texts, user } from "#store/contract/rig";
 import { toLogError } from "#stores/sqlite/sqlite-errors";
 import { sqliteStore } from "#stores/sqlite/index";
 import { rigOn, snapshot, writeOne } from "../../support/sqlite-rig.ts";
-import { SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
 import { tempDir } from "../../support/temp-dir.ts";
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -199,36 +198,3 @@ test.each([":memory:", "file:s.db", "file::memory:?cache=shared"])(
     expect(readdirSync(process.cwd())).toEqual(before);
   },
 );
-
-test("a file whose search index knows accents as letters is searched without them, migrated or not", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  {
-    await using rig = rigOn(path);
-    await rig.create(await rig.space(), "a", [user("un Café", "m1")]);
-  }
-  const old = new DatabaseSync(path);
-  old.exec(`INSERT INTO search(rowid, text) SELECT row, 'un café' FROM entries WHERE id = 'm1';
-    UPDATE search_cursor SET entry = (SELECT max(row) FROM entries);
-    DROP TABLE runs; DROP INDEX entries_label; DROP INDEX entries_label_target;
-    ALTER TABLE entries DROP COLUMN link; ALTER TABLE entries DROP COLUMN by_owner;
-    ALTER TABLE conversations DROP COLUMN link; ALTER TABLE conversations DROP COLUMN owner_link;
-    ALTER TABLE conversations DROP COLUMN summary;
-    DROP INDEX conversations_recent; ALTER TABLE conversations DROP COLUMN unlisted;
-    CREATE INDEX conversations_recent ON conversations (space, updated_at, id) WHERE listed = 1;
-    PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)`);
-  old.close();
-  const before = readFileSync(path);
-  const found = async (rig: Rig): Promise<readonly string[]> =>
-    (await (await rig.space()).search({ query: "cafe", limit: 9 })).map((hit) => hit.entry);
-  {
-    await using reading = rigOn(path, { readOnly: true });
-    expect(await found(reading)).toEqual(["m1"]);
-  }
-  expect(readFileSync(path).equals(before)).toBe(true);
-  await using rig = rigOn(path);
-  expect(await found(rig)).toEqual(["m1"]);
-  const migrated = new DatabaseSync(path, { readOnly: true });
-  expect(migrated.prepare("PRAGMA user_version").get()?.["user_version"]).toBe(SCHEMA_VERSION);
-  migrated.close();
-});

@@ -1,12 +1,9 @@
-/** Rows of runs in SQLite: what an append writes, what an older file becomes, and what a check finds. */
+/** Rows of runs in SQLite: what an append writes, and what a check finds. */
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { EntryBody } from "#log/entry";
 import { conv, Rig, user } from "#store/contract/rig";
-import { sqliteStore } from "#stores/sqlite/index";
-import { migrationSteps } from "#stores/sqlite/tables/migrations";
-import { parseSpaceId } from "#log/ids";
 import { rigOn } from "../../support/sqlite-rig.ts";
 import { kept, read } from "../run-row-cases.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -29,45 +26,6 @@ async function withRuns(rig: Rig): Promise<void> {
   await rig.append(space, "a", [{ type: "turn_start", turn: "t2", run: "r2", prompt: "p1" }, reply]);
   await rig.create(space, "b", [user("no run")]);
 }
-
-/** The file as the version before wrote it: no rows, and nothing counted in heads. */
-function asVersion6(path: string): void {
-  const db = new DatabaseSync(path);
-  db.exec(`DROP TABLE runs; PRAGMA user_version = 6;
-    UPDATE conversations SET summary = json_remove(summary, '$.run.counted', '$.run.mailbox', '$.turn.run')`);
-  db.close();
-}
-
-test("a file of the version before gets the rows that its logs give, and may be asked without them", async () => {
-  using dir = tempDir();
-  const path = join(dir.path, "s.db");
-  {
-    await using rig = rigOn(path);
-    await withRuns(rig);
-  }
-  asVersion6(path);
-  const broken = new DatabaseSync(path);
-  broken.exec("BEGIN IMMEDIATE");
-  for (const step of migrationSteps(6)) step(broken);
-  broken.close(); // without a commit, as a process that dies
-  const old = await sqliteStore({ path, readOnly: true });
-  const asked = old.space(parseSpaceId("default"));
-  const before = await kept(asked, "a");
-  expect(before.map(({ run, steps, status }) => [run, steps, status])).toEqual([
-    ["r1", 1, "completed"],
-    ["r2", 1, "running"],
-  ]);
-  expect((await asked.runs({ mailbox: "x", limit: 9 })).runs).toEqual(before.slice(0, 1));
-  await old.close();
-  await using rig = rigOn(path);
-  const space = await rig.space();
-  await rig.append(space, "b", [user("on", "n1")]);
-  expect(await kept(space, "a")).toEqual(before);
-  await rig.append(space, "a", [{ ...reply, id: "n2" }]);
-  expect(await kept(space, "a")).toEqual(await read(space, "a"));
-  expect((await kept(space, "a")).map(({ steps }) => steps)).toEqual([1, 2]);
-  expect(await space.check({ repair: false })).toEqual([]);
-});
 
 test("an append within a run writes no row of it; its start and its end do", async () => {
   using dir = tempDir();

@@ -14,7 +14,6 @@ import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import type { Reader } from "#stores/sqlite/read/reader";
 import { rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow, linkText } from "#stores/sqlite/tables/rows";
-import { BATCH_LINKS_VERSION, RUNS_VERSION } from "#stores/sqlite/tables/schema";
 import { readJson } from "#log/json/read-json";
 
 // The entry of a check's thread.
@@ -25,9 +24,6 @@ const ENTRIES = `SELECT ${ENTRY_COLUMNS}, link, by_owner FROM entries INDEXED BY
 
 const RUN_ROWS = "SELECT seq, finished FROM runs WHERE conversation = ? AND seq <= ?";
 
-// A file that is only read may be of a version that had no links.
-const UNLINKED_ENTRIES = ENTRIES.replace(", link, by_owner", ", NULL, NULL");
-const UNLINKED_HEAD = { link: null, ownerLink: null };
 type LinkedRow = readonly [...EntryRow, link: Uint8Array | null, byOwner: number | null];
 
 function report(message: CheckReport): void {
@@ -87,7 +83,6 @@ function checkSpace(reader: Reader, space: SpaceId): readonly Finding[] {
 /** The first thing wrong with a log: whatever comes after it cannot be trusted to be reached. */
 function checkLog(reader: Reader, conversation: Conversation): readonly Finding[] {
   const { head, listed } = conversation;
-  const linked = reader.sql.version() >= BATCH_LINKS_VERSION;
   const damaged = (message: string, reachableSeq: number): readonly Finding[] => [
     damage(message, { conversation: head.conversation, reachableSeq }),
   ];
@@ -96,7 +91,7 @@ function checkLog(reader: Reader, conversation: Conversation): readonly Finding[
   try {
     const links = new LinkCheck(sha256, firstLinkStart(reader, conversation));
     for (;;) {
-      const rows = reader.sql.all<LinkedRow>(linked ? ENTRIES : UNLINKED_ENTRIES, conversation.row, after);
+      const rows = reader.sql.all<LinkedRow>(ENTRIES, conversation.row, after);
       for (const row of rows) {
         const wrong = checkEntry(reader, conversation, row, { seq: after + 1, folder });
         if (wrong !== null) return damaged(wrong, after);
@@ -110,7 +105,7 @@ function checkLog(reader: Reader, conversation: Conversation): readonly Finding[
     }
     if (after !== head.headSeq)
       return listed ? damaged(`The log ends at ${after} and should end at ${head.headSeq}`, after) : [];
-    const wrong = links.end(linked ? head : UNLINKED_HEAD);
+    const wrong = links.end(head);
     if (wrong !== null) return damaged(wrong, links.soundSeq);
     const miscounted = listed ? checkRuns(reader, conversation, folder) : null;
     if (miscounted !== null) return damaged(miscounted, after);
@@ -165,7 +160,7 @@ function checkParent({ lookup }: Reader, row: LinkedRow): string | null {
 
 /** Whether the rows of runs are those that the log gives. One that is open there may have ended since it was read. */
 function checkRuns(reader: Reader, { row, head }: Conversation, folder: RunFolder): string | null {
-  if (head.summary === null || reader.sql.version() < RUNS_VERSION) return null;
+  if (head.summary === null) return null;
   const rows = new Map(reader.sql.all<[seq: number, finished: string | null]>(RUN_ROWS, row, head.headSeq));
   const kept = folder.kept();
   for (const { startSeq, last, over } of kept) {

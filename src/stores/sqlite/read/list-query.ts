@@ -2,13 +2,9 @@ import { type ConversationId, type EntryId, parseListCursor, type SpaceId } from
 import type { Listed, ListRequest } from "#store/requests";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { summaryIn } from "#stores/sqlite/tables/rows";
-import { SUMMARY_VERSION, UNLISTED_VERSION } from "#stores/sqlite/tables/schema";
 import { rowsMax } from "#stores/sqlite/tables/sql";
 
-const COLUMNS = "id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry";
-/** A file that is only read may be of a version that kept none, or had none that lists leave out. */
-const summaryColumn = (version: number): string => (version >= SUMMARY_VERSION ? "summary" : "NULL");
-const unlistedIs = (version: number): string => (version >= UNLISTED_VERSION ? "unlisted = ?" : "0 = ?");
+const COLUMNS = "id, title, cwd, created_at, updated_at, head_seq, leaf_id, source, origin_entry, summary";
 const ORDER = "ORDER BY updated_at DESC, id DESC LIMIT ?";
 // The index holds order and prefix, so rows outside the page are not read, and bodies never. Forks of one conversation are few.
 const ALL = "INDEXED BY conversations_recent WHERE";
@@ -16,15 +12,15 @@ const FORKS = `INDEXED BY conversations_source
   WHERE source = (SELECT row FROM conversations WHERE space = ? AND id = ?) AND`;
 const BEHIND = "AND (updated_at, id) < (?, ?)";
 
-/** By version, which forks and whether behind a cursor; made once. */
+/** By whether it lists forks and whether it follows a cursor; each is created once. */
 const texts = new Map<string, string>();
 
-function textOf(version: number, isForks: boolean, isBehind: boolean): string {
-  const key = `${version} ${isForks} ${isBehind}`;
+function textOf(isForks: boolean, isBehind: boolean): string {
+  const key = `${isForks} ${isBehind}`;
   const made =
     texts.get(key) ??
-    `SELECT ${COLUMNS}, ${summaryColumn(version)} FROM conversations ${isForks ? FORKS : ALL}
-  listed = 1 AND space = ? AND ${unlistedIs(version)} ${isBehind ? BEHIND : ""} AND substr(id, 1, ?) = ? ${ORDER}`;
+    `SELECT ${COLUMNS} FROM conversations ${isForks ? FORKS : ALL}
+  listed = 1 AND space = ? AND unlisted = ? ${isBehind ? BEHIND : ""} AND substr(id, 1, ?) = ? ${ORDER}`;
   texts.set(key, made);
   return made;
 }
@@ -54,7 +50,7 @@ export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): 
   const limit = rowsMax(request.limit);
   const unlisted = request.unlisted === true ? 1 : 0;
   const rows = sql.all<Row>(
-    textOf(sql.version(), forkOf !== undefined, after !== undefined),
+    textOf(forkOf !== undefined, after !== undefined),
     ...(forkOf === undefined ? [] : [space, forkOf]),
     space,
     unlisted,

@@ -4,7 +4,8 @@ import { pathToFileURL } from "node:url";
 import { isLogError } from "#log/errors";
 import { isBusy, storeClosed, toLogError } from "#stores/sqlite/sqlite-errors";
 import { checkFile, realFile, walBytes } from "#stores/sqlite/files";
-import { checkSchemaVersion, hideOldSearch, SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
+import { migratedCopy } from "#stores/sqlite/tables/migrations";
+import { checkSchemaVersion, SCHEMA_VERSION, schemaVersionOf } from "#stores/sqlite/tables/schema";
 import { Reader } from "./reader.ts";
 
 const RETRIES_MAX = 50; // of a millisecond and more: another process is just opening or closing the file
@@ -31,18 +32,25 @@ export class ReadConnection {
     this.#stamp = this.#readOnly && walBytes(this.#path) === 0 ? this.#stampOf() : null;
     // Opening a file without a log for reading would make one; as an immutable file it is left as it is.
     const url = this.#stamp === null ? this.#path : new URL(`${pathToFileURL(this.#path).href}?immutable=1`);
+    const db = this.#connect(url);
+    this.#reader = new Reader(db);
+    this.#opened++;
+    return this.#reader;
+  }
+
+  #connect(url: string | URL): DatabaseSync {
     const db = new DatabaseSync(url, { readOnly: true, timeout: 0 });
     try {
       db.exec("PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384");
-      if (this.#readOnly)
-        hideOldSearch(db, Number(db.prepare("PRAGMA user_version").get()?.["user_version"]));
+      if (!this.#readOnly || schemaVersionOf(db) >= SCHEMA_VERSION) return db;
+      this.#stamp ??= this.#stampOf();
+      const copy = migratedCopy(String(url));
+      db.close();
+      return copy;
     } catch (error) {
       db.close();
       throw error;
     }
-    this.#reader = new Reader(db);
-    this.#opened++;
-    return this.#reader;
   }
 
   /** How an unopened file looks from outside; any writer changes it before or while it writes. */
@@ -99,7 +107,7 @@ export class ReadConnection {
 
   /** An older version wrote the file, so it must be migrated before it is used. */
   isOutdated(): boolean {
-    return this.#readOnce((reader) => reader.sql.pragma("user_version")) < SCHEMA_VERSION;
+    return this.#readOnce((reader) => schemaVersionOf(reader.sql.db)) < SCHEMA_VERSION;
   }
 
   /** Answers at once, and fails at once while another process opens or closes the file. */

@@ -21,13 +21,11 @@ import type {
   WindowRequest,
 } from "#store/requests";
 import { withinBytes } from "#store/within-bytes";
-import { foldedRunPage } from "#stores/sqlite/tables/count-runs";
 import { runPage } from "#stores/sqlite/tables/run-rows";
 import { findBlob } from "#stores/sqlite/tables/blob-rows";
 import { notFound } from "#stores/sqlite/sqlite-errors";
 import { Lookup, rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import { labelFacts, nodeIds } from "#stores/sqlite/tables/name-rows";
-import { BATCH_LINKS_VERSION, RUNS_VERSION } from "#stores/sqlite/tables/schema";
 import { ENTRY_COLUMNS, type EntryRow, linkText, type RowPlace } from "#stores/sqlite/tables/rows";
 import { typeNumber } from "#log/entry-types";
 import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
@@ -153,9 +151,7 @@ export class Reader {
   }
 
   runs(space: SpaceId, request: RunsRequest): RunPage {
-    if (this.sql.version() >= RUNS_VERSION) return runPage(this.lookup, space, request);
-    if (request.conversation !== undefined) this.lookup.listed(space, request.conversation);
-    return foldedRunPage(this.sql, space, request);
+    return runPage(this.lookup, space, request);
   }
 
   labelled(space: SpaceId, request: LabelRequest): readonly StoredEntry[] | null {
@@ -255,8 +251,6 @@ export class Reader {
 
   batchEnds(space: SpaceId, { conversation, after, limit }: BatchEndsRequest): readonly BatchEndAt[] {
     const row = this.rowOf(space, conversation);
-    // A file that is only read may be of a version that had no links.
-    if (this.sql.version() < BATCH_LINKS_VERSION) return [];
     return this.sql
       .all<[number, Uint8Array, number]>(BATCH_ENDS, row, after, rowsMax(limit))
       .map(([seq, link, byOwner]) => ({ seq, link: linkText(link) ?? "", byOwner: byOwner === 1 }));

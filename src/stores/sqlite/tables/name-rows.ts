@@ -4,7 +4,7 @@ import type { EntryId } from "#log/ids";
 import { holding, STARTING } from "./holding.ts";
 import { type Lookup, onPath } from "./lookup.ts";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "./rows.ts";
-import { LABEL_INDEX_VERSION, LABEL_OF, LABEL_TARGET_OF } from "./schema.ts";
+import { LABEL_OF, LABEL_TARGET_OF } from "./schema.ts";
 
 const INHERITED_IDS_MAX = 10_000; // of a source, looked through for those on the path
 
@@ -62,7 +62,7 @@ export function labelFacts(
   const { sql } = lookup;
   const { row, fork } = conversation;
   // To SQLite every lone half of a character is the same one.
-  if (!label.isWellFormed() || sql.version() < LABEL_INDEX_VERSION) return null;
+  if (!label.isWellFormed()) return null;
   const own: Level = { row, head: Number.MAX_SAFE_INTEGER };
   const levels = fork === null ? [own] : [...lookup.lineage(row, fork).levels, own];
   const logs = new Set(levels.map((level) => level.row));

@@ -3,7 +3,6 @@ import { LogError } from "#log/errors";
 import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { readStoredSummary, storeSummary, type StoredSummary, type Summary } from "#log/summary";
-import { BATCH_LINKS_VERSION, SUMMARY_VERSION } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 import { readJson } from "#log/json/read-json";
 
@@ -32,7 +31,8 @@ export interface RowPlace {
 
 const CONVERSATION_COLUMNS = `row, id, head_seq, owner_seq, epoch, leaf_id, leaf_conversation, leaf_segment, leaf_depth, leaf_tip,
   segments, source, source_head, origin_entry, origin_conversation, origin_segment, origin_depth,
-  title, cwd, created_at, updated_at, lease_writer, lease_until, listed`;
+  title, cwd, created_at, updated_at, lease_writer, lease_until, listed,
+  lower(hex(link)), lower(hex(owner_link)), summary`; // links as text: a blob costs the reader four times as much
 
 type ConversationColumns = readonly [
   row: number,
@@ -80,15 +80,10 @@ export interface Fork {
   readonly at: RowPlace;
 }
 
-const WHERE_ID = "FROM conversations WHERE space = ? AND id = ?";
-const WHERE_ROW = "FROM conversations WHERE row = ?";
-/** Each with the version it came with: a file that is only read may be older. */
-const ADDED_COLUMNS = [
-  // As text: a blob costs the reader four times as much.
-  ["lower(hex(link))", BATCH_LINKS_VERSION],
-  ["lower(hex(owner_link))", BATCH_LINKS_VERSION],
-  ["summary", SUMMARY_VERSION],
-] as const;
+const SELECT = `SELECT ${CONVERSATION_COLUMNS} FROM conversations`;
+const BY_ID = `${SELECT} WHERE space = ? AND id = ?`;
+const BY_ROW = `${SELECT} WHERE row = ?`;
+const ROW_OF = "SELECT row FROM conversations WHERE space = ? AND id = ?";
 const NO_SUMMARY = { text: null, summary: null };
 const ID_OF = "SELECT id FROM conversations WHERE row = ?";
 const NAMES_MAX = 10_000; // remembered names; dropped together when there are more
@@ -96,7 +91,6 @@ const NAMES_MAX = 10_000; // remembered names; dropped together when there are m
 /** Finds conversations, and the names of those that rows point at. */
 export class Conversations {
   readonly #sql: Sql;
-  #asked = { version: -1, byId: "", byRow: "" };
   readonly #names = new Map<number, ConversationId>();
   /** As it was last read: a turn asks for one head again and again, and mostly it says the same. */
   #summary: { readonly text: string | null; readonly summary: Summary | null } = NO_SUMMARY;
@@ -107,28 +101,18 @@ export class Conversations {
 
   /** Unlisted ones too: the caller decides whether they exist for it. */
   find(space: string, id: string): Conversation | undefined {
-    const columns = this.#sql.get<ConversationColumns>(this.#select().byId, space, id);
+    const columns = this.#sql.get<ConversationColumns>(BY_ID, space, id);
     return columns && this.#conversation(columns);
   }
 
   /** The row alone, where nothing else is asked for. */
   rowOf(space: string, id: string): number | undefined {
-    return this.#sql.get<[number]>(`SELECT row ${WHERE_ID}`, space, id)?.[0];
+    return this.#sql.get<[number]>(ROW_OF, space, id)?.[0];
   }
 
   at(row: number): Conversation | undefined {
-    const columns = this.#sql.get<ConversationColumns>(this.#select().byRow, row);
+    const columns = this.#sql.get<ConversationColumns>(BY_ROW, row);
     return columns && this.#conversation(columns);
-  }
-
-  /** Made once: a text that is put together anew is also looked up anew. */
-  #select(): { readonly byId: string; readonly byRow: string } {
-    const version = this.#sql.version();
-    if (this.#asked.version === version) return this.#asked;
-    const added = ADDED_COLUMNS.map(([name, since]) => (version >= since ? name : "NULL"));
-    const select = `SELECT ${[CONVERSATION_COLUMNS, ...added].join(", ")}`;
-    this.#asked = { version, byId: `${select} ${WHERE_ID}`, byRow: `${select} ${WHERE_ROW}` };
-    return this.#asked;
   }
 
   /** Rows are never used twice, so a name once read stays true, but for one read in a transaction that then failed. */

@@ -10,9 +10,40 @@ CREATE VIRTUAL TABLE search USING fts5(text, tokenize='trigram', detail=none, co
 INSERT INTO search(search, rank) VALUES ('secure-delete', 1);
 `;
 
+/** A label's text and target as its payload says; null where SQLite cannot tell: it lies in a blob, or too deep. */
+export const LABEL_OF = "CASE WHEN json_valid(payload) THEN coalesce(payload ->> '$.label', '') END";
+export const LABEL_TARGET_OF = "CASE WHEN json_valid(payload) THEN payload ->> '$.target' END";
+
+const LABEL_INDEXES = `
+CREATE INDEX entries_label ON entries (${LABEL_OF}, conversation, seq) WHERE kind = 32;
+CREATE INDEX entries_label_target ON entries (${LABEL_TARGET_OF}, conversation, seq) WHERE kind = 32;
+`;
+
+/** A run's row from its start on. What changes while it runs is in the summary of its conversation. */
+const RUNS_TABLE = `
+CREATE TABLE runs (
+  conversation INTEGER NOT NULL,
+  seq INTEGER NOT NULL,      -- of its start
+  space TEXT NOT NULL,
+  run TEXT NOT NULL,
+  trigger TEXT NOT NULL,
+  mailbox TEXT,
+  started_at TEXT NOT NULL,
+  finished TEXT,             -- what was counted, as JSON; null while it runs
+  PRIMARY KEY (conversation, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_time ON runs (space, started_at, conversation, seq);
+CREATE INDEX runs_mailbox ON runs (space, mailbox, started_at, conversation, seq) WHERE mailbox IS NOT NULL;
+CREATE INDEX runs_id ON runs (run, space);
+`;
+
+/** Lists go by this index, so that the many logs of programs cost those of people nothing. */
+const RECENT_INDEX =
+  "CREATE INDEX conversations_recent ON conversations (space, unlisted, updated_at, id) WHERE listed = 1;";
+
 // Rowid tables throughout the hot path: appends of many conversations share the last pages of "entries", which is
 // what makes a group commit cheap. A conversation's own row number stands in for (space, id) in every index.
-export const VERSION_1: string = `
+const SCHEMA: string = `
 CREATE TABLE conversations (
   row INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: caches and forks name conversations by it
   space TEXT NOT NULL,
@@ -39,9 +70,13 @@ CREATE TABLE conversations (
   updated_at TEXT NOT NULL,
   lease_writer TEXT,
   lease_until INTEGER,
+  link BLOB,                             -- of the last batch
+  owner_link BLOB,                       -- of the last batch of the owner
+  summary TEXT,                          -- what lists show beyond the rest of the row, as JSON; null: not counted
+  unlisted INTEGER NOT NULL DEFAULT 0,   -- 1: the log of a program, which lists leave out unless asked
   UNIQUE (space, id)
 ) STRICT;
-CREATE INDEX conversations_recent ON conversations (space, updated_at, id) WHERE listed = 1;
+${RECENT_INDEX}
 CREATE INDEX conversations_source ON conversations (source) WHERE source IS NOT NULL;
 
 CREATE TABLE entries (
@@ -57,14 +92,16 @@ CREATE TABLE entries (
   depth INTEGER,   -- along the whole path, so a fork goes on counting where its source was
   kind INTEGER,    -- the type again for the rare ones, so that only they are in the index by type
   blob TEXT,       -- the digest of a large payload, which then lies in "blobs"
-  payload TEXT
+  payload TEXT,
+  link BLOB,       -- of the batch that ends here; null in the middle of one
+  by_owner INTEGER -- of the batch that ends here: whether its owner wrote it
 ) STRICT;
 CREATE UNIQUE INDEX entries_seq ON entries (conversation, seq);
 CREATE UNIQUE INDEX entries_id ON entries (id, conversation); -- id first: ids made together lie together, whoever's they are
 CREATE UNIQUE INDEX entries_path ON entries (conversation, segment, depth) WHERE segment IS NOT NULL;
 CREATE INDEX entries_mark ON entries (conversation, segment, kind, depth) WHERE segment IS NOT NULL AND kind IS NOT NULL;
 CREATE INDEX entries_kind ON entries (conversation, kind, seq) WHERE kind IS NOT NULL;
-
+${LABEL_INDEXES}
 CREATE TABLE segments (
   conversation INTEGER NOT NULL,
   segment INTEGER NOT NULL,
@@ -105,6 +142,7 @@ CREATE TABLE blobs (
   UNIQUE (conversation, digest)
 ) STRICT;
 
+${RUNS_TABLE}
 CREATE TABLE search_cursor (entry INTEGER NOT NULL) STRICT; -- the last row of "entries" the index has seen
 INSERT INTO search_cursor VALUES (0);
 ${SEARCH_TABLE}`;
@@ -112,64 +150,39 @@ ${SEARCH_TABLE}`;
 /** Throws the search index away; it is derived, and the next search fills it again. */
 export const REBUILD_SEARCH: string = `DROP TABLE IF EXISTS search; UPDATE search_cursor SET entry = 0; ${SEARCH_TABLE}`;
 
-/** A label's text and target as its payload says; null where SQLite cannot tell: it lies in a blob, or too deep. */
-export const LABEL_OF = "CASE WHEN json_valid(payload) THEN coalesce(payload ->> '$.label', '') END";
-export const LABEL_TARGET_OF = "CASE WHEN json_valid(payload) THEN payload ->> '$.target' END";
+export const SCHEMA_VERSION = 1;
 
-export const LABEL_INDEXES: string = `
-CREATE INDEX entries_label ON entries (${LABEL_OF}, conversation, seq) WHERE kind = 32;
-CREATE INDEX entries_label_target ON entries (${LABEL_TARGET_OF}, conversation, seq) WHERE kind = 32;
-`;
+/** The highest number that programs gave a file before the first release; there it meant other tables. */
+const PREVIEW_VERSIONS = 7;
+const HAS_RUNS = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'runs'";
 
-/** The last entry of a batch has the batch's link and says who wrote it; the head remembers the latest links. */
-export const BATCH_LINKS = `
-ALTER TABLE entries ADD COLUMN link BLOB;
-ALTER TABLE entries ADD COLUMN by_owner INTEGER;
-ALTER TABLE conversations ADD COLUMN link BLOB;
-ALTER TABLE conversations ADD COLUMN owner_link BLOB;
-`;
-/** What lists show of a conversation beyond the rest of its row, as JSON; null: not counted. */
-export const ADD_SUMMARY = "ALTER TABLE conversations ADD COLUMN summary TEXT";
+/** The version of the tables in a file; 0: it has none, or those of a preview. */
+export function schemaVersionOf(db: DatabaseSync): number {
+  const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+  return version <= PREVIEW_VERSIONS && db.prepare(HAS_RUNS).get() === undefined ? 0 : version;
+}
 
-/** Lists go by the index, so that the many logs of programs cost those of people nothing. */
-export const UNLISTED_LOGS = `
-ALTER TABLE conversations ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0;
-UPDATE conversations SET unlisted = 1 WHERE summary ->> '$.unlisted';
-DROP INDEX conversations_recent;
-CREATE INDEX conversations_recent ON conversations (space, unlisted, updated_at, id) WHERE listed = 1;
-`;
+const PREVIEW_LACKS: readonly (readonly [table: string, column: string, definition: string])[] = [
+  ["entries", "link", "BLOB"],
+  ["entries", "by_owner", "INTEGER"],
+  ["conversations", "link", "BLOB"],
+  ["conversations", "owner_link", "BLOB"],
+  ["conversations", "summary", "TEXT"],
+  ["conversations", "unlisted", "INTEGER NOT NULL DEFAULT 0"],
+];
+const HAS_COLUMN = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?";
 
-/** A run's row from its start on. What changes while it runs is in the summary of its conversation. */
-export const RUN_ROWS = `
-CREATE TABLE runs (
-  conversation INTEGER NOT NULL,
-  seq INTEGER NOT NULL,      -- of its start
-  space TEXT NOT NULL,
-  run TEXT NOT NULL,
-  trigger TEXT NOT NULL,
-  mailbox TEXT,
-  started_at TEXT NOT NULL,
-  finished TEXT,             -- what was counted, as JSON; null while it runs
-  PRIMARY KEY (conversation, seq)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX runs_time ON runs (space, started_at, conversation, seq);
-CREATE INDEX runs_mailbox ON runs (space, mailbox, started_at, conversation, seq) WHERE mailbox IS NOT NULL;
-CREATE INDEX runs_id ON runs (run, space);
-`;
-
-export const SCHEMA_VERSION = 7;
-const FOLDED_SEARCH_VERSION = 2;
-export const LABEL_INDEX_VERSION = 3;
-export const BATCH_LINKS_VERSION = 4;
-export const SUMMARY_VERSION = 5;
-export const UNLISTED_VERSION = 6;
-export const RUNS_VERSION = 7;
-
-/** For a file that cannot be migrated: its index is of another kind, so everything is looked through as it is. */
-export function hideOldSearch(db: DatabaseSync, version: number): void {
-  if (version === 0 || version >= FOLDED_SEARCH_VERSION) return;
-  db.exec(`CREATE TEMP TABLE search_cursor (entry INTEGER NOT NULL); INSERT INTO temp.search_cursor VALUES (0);
-    CREATE VIRTUAL TABLE temp.search USING fts5(text, tokenize='trigram', detail=none, columnsize=0)`);
+/** Creates the tables. The golden files of log formats 1 and 2 come from previews: they get the tables and columns they lack. */
+export function createTables(db: DatabaseSync): void {
+  if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'conversations'").get() === undefined) {
+    db.exec(SCHEMA);
+    return;
+  }
+  for (const [table, column, definition] of PREVIEW_LACKS)
+    if (db.prepare(HAS_COLUMN).get(table, column) === undefined)
+      db.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`);
+  db.exec(`DROP INDEX IF EXISTS entries_label; DROP INDEX IF EXISTS entries_label_target; DROP INDEX conversations_recent;
+    ${RECENT_INDEX} ${LABEL_INDEXES} ${RUNS_TABLE} ${REBUILD_SEARCH}`);
 }
 
 export function checkSchemaVersion(found: number, path: string): void {

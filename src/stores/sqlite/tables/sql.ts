@@ -1,5 +1,4 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { SCHEMA_VERSION } from "./schema.ts";
 
 const ROWS_MAX = 1_000_000_000; // more than a conversation will ever have
 
@@ -9,7 +8,6 @@ export class Sql {
   /** How many statements that write have been run. */
   writes: number = 0;
   readonly #prepared = new Map<string, StatementSync>();
-  #version: number = 0;
 
   constructor(db: DatabaseSync) {
     this.db = db;
@@ -41,12 +39,6 @@ export class Sql {
 
   pragma(name: string): number {
     return this.get<[number]>(`PRAGMA ${name}`)?.[0] ?? 0;
-  }
-
-  /** Of the schema. Asked until it is the latest: the file may be brought up to date after it was opened. */
-  version(): number {
-    if (this.#version < SCHEMA_VERSION) this.#version = this.pragma("user_version");
-    return this.#version;
   }
 }
 

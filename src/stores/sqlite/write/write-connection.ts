@@ -3,7 +3,7 @@ import { LogError } from "#log/errors";
 import type { WriterOptions } from "#stores/sqlite/thread/messages";
 import { isBusy, SQLITE_BUSY } from "#stores/sqlite/sqlite-errors";
 import { checkFile, createSchema, identityOf } from "#stores/sqlite/files";
-import { checkSchemaVersion, SCHEMA_VERSION } from "#stores/sqlite/tables/schema";
+import { checkSchemaVersion, SCHEMA_VERSION, schemaVersionOf } from "#stores/sqlite/tables/schema";
 import { Sql } from "#stores/sqlite/tables/sql";
 
 const SYNC_FULL = 2;
@@ -44,7 +44,7 @@ export class Connection {
   #configure(options: WriterOptions): void {
     const { db } = this.sql;
     this.retry(() => {
-      const version = this.sql.pragma("user_version");
+      const version = schemaVersionOf(db);
       checkSchemaVersion(version, options.path);
       if (version < SCHEMA_VERSION) createSchema(db);
       db.exec("PRAGMA journal_mode = WAL");
