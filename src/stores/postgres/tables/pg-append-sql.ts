@@ -139,7 +139,7 @@ const HEAD = "from @.conversations c where c.space = $1 and c.id = $2 and c.list
 const KEY = "from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3";
 const KEY_SEEN = answered("k.from_seq::text", "k.to_seq::text", "k.last_id", "k.digest");
 
-export const APPEND_FUNCTION_3: string = `create function @.append_3(${BATCH_TYPES.join(", ")}) returns text
+export const APPEND_FUNCTION: string = `create function @.append_1(${BATCH_TYPES.join(", ")}) returns text
 language plpgsql volatile as $append$
 #variable_conflict use_column
 declare
@@ -186,7 +186,7 @@ begin
 end $append$`;
 
 export const APPEND: Call = {
-  name: "append_3",
+  name: "append_1",
   types: BATCH_TYPES,
   text: byStatement(),
   scalar: true,

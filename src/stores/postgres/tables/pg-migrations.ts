@@ -1,12 +1,11 @@
 import { LogError } from "#log/errors";
 import type { Db, Session } from "#stores/postgres/db/db";
 import { isDuplicate, isUnmade, stateOf } from "#stores/postgres/postgres-errors";
-import { APPEND_FUNCTION_3 } from "./pg-append-sql.ts";
-import { APPEND_FUNCTION_1, APPEND_FUNCTION_2 } from "./pg-older-append.ts";
-import { READ_FUNCTIONS_1, READ_FUNCTIONS_2, WINDOW_FUNCTION_3 } from "./pg-read-sql.ts";
+import { APPEND_FUNCTION } from "./pg-append-sql.ts";
+import { READ_FUNCTIONS } from "./pg-read-sql.ts";
 import { fencedTables, fenceTable, isFenced } from "./pg-row-security.ts";
-import { firstTables, SEARCH_BEHIND } from "./pg-schema.ts";
-import { TAIL_FUNCTIONS_2 } from "./pg-tail-sql.ts";
+import { tables } from "./pg-schema.ts";
+import { TAIL_FUNCTIONS } from "./pg-tail-sql.ts";
 
 export interface Making {
   readonly partitions: number;
@@ -18,31 +17,23 @@ export interface Making {
 
 const TRIES = 5;
 
-/** Functions are never changed: a node of the version before goes on calling its own. */
-const FUNCTIONS_1 = [APPEND_FUNCTION_1, ...READ_FUNCTIONS_1];
-const FUNCTIONS_2 = [APPEND_FUNCTION_2, ...READ_FUNCTIONS_2, ...TAIL_FUNCTIONS_2];
+type Step = (making: Making) => readonly string[];
 
 /**
  * Step n leads from version n to n + 1. Steps are added, never changed, and leave what a node of the version before uses
- * as it was, so that nodes are replaced one after the other. Under row security a step sees no rows: one that changed some would
- * have to lift the force first.
+ * as it was, so that nodes are replaced one after the other; a function that changes gets the next number in its name. Under row
+ * security a step sees no rows: one that changed some would have to lift the force first.
  */
-const STEPS: readonly ((making: Making) => readonly string[])[] = [
-  ({ partitions, functions }) => [firstTables(partitions), ...(functions ? FUNCTIONS_1 : [])],
-  // The head at which somebody waits for the next append; an append of the version before leaves it.
-  ({ functions }) => [
-    "alter table @.conversations add column wake_seq int8",
-    ...(functions ? FUNCTIONS_2 : []),
+export const STEPS: readonly Step[] = [
+  ({ partitions, functions }) => [
+    tables(partitions),
+    ...(functions ? [APPEND_FUNCTION, ...READ_FUNCTIONS, ...TAIL_FUNCTIONS] : []),
   ],
-  ({ functions }) => [SEARCH_BEHIND, ...(functions ? [APPEND_FUNCTION_3] : [])],
-  ({ functions }) => (functions ? [WINDOW_FUNCTION_3] : []),
 ];
 
 export const PG_SCHEMA_VERSION: number = STEPS.length;
 /** The oldest version whose nodes may still use the tables as they are now. */
 const OLDEST_VERSION = 1;
-/** The first version that names its space. */
-const OLDEST_FENCED = 2;
 
 const VERSION = `select version, oldest, functions,
   (select coalesce(bool_or(c.relrowsecurity), false) from pg_class c
@@ -81,10 +72,10 @@ export async function foundVersion(db: Db): Promise<FoundSchema | null> {
  * Brings the schema up to date in one transaction. Of several nodes that try at once one does it, under a lock that ends with
  * the transaction.
  */
-export async function migrateSchema(db: Db, making: Making): Promise<void> {
+export async function migrateSchema(db: Db, making: Making, steps: readonly Step[] = STEPS): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await migrateOnce(db, making);
+      await migrateOnce(db, making, steps);
       return;
     } catch (error) {
       // Two that make the same schema or table at the same moment: the other one has it.
@@ -94,7 +85,7 @@ export async function migrateSchema(db: Db, making: Making): Promise<void> {
   }
 }
 
-async function migrateOnce(db: Db, making: Making): Promise<void> {
+async function migrateOnce(db: Db, making: Making, steps: readonly Step[]): Promise<void> {
   await db.transaction(async (session) => {
     const [there] = await session.query("select to_regnamespace($1) is not null", [db.schema]);
     // A role may own its schema and may make none.
@@ -107,23 +98,22 @@ async function migrateOnce(db: Db, making: Making): Promise<void> {
     const [row] = await session.query("select version, oldest, functions from @.holdfast", []);
     const from = row === undefined ? 0 : Number(row[0]);
     const functions = row === undefined ? making.functions : row[2] === true;
-    const steps = STEPS.slice(from).flatMap((step) => step({ ...making, functions }));
-    if (steps.length > 0) await session.query(steps.join(";\n"), []);
-    const fenced = await fenceTables(session, db.schema, making);
-    const version = Math.max(from, PG_SCHEMA_VERSION);
-    const oldest = Math.max(Number(row?.[1] ?? 0), fenced ? OLDEST_FENCED : OLDEST_VERSION);
+    const statements = steps.slice(from).flatMap((step) => step({ ...making, functions }));
+    if (statements.length > 0) await session.query(statements.join(";\n"), []);
+    await fenceTables(session, db.schema, making);
+    const version = Math.max(from, steps.length);
+    const oldest = Math.max(Number(row?.[1] ?? 0), OLDEST_VERSION);
     await session.query("delete from @.holdfast", []);
     await session.query("insert into @.holdfast values ($1, $2, $3)", [version, oldest, functions]);
   });
 }
 
-/** Puts the fence around all tables, those that a step has just made too; says whether there is one. */
-async function fenceTables(session: Session, schema: string, { rowSecurity }: Making): Promise<boolean> {
-  const tables = await fencedTables((text, values) => session.query(text, values), schema);
-  if (!rowSecurity && !tables.some(({ enabled }) => enabled)) return false;
-  const missing = tables.flatMap((table) => fenceTable(table));
+/** Puts the fence around all tables, those that a step has just made too. */
+async function fenceTables(session: Session, schema: string, { rowSecurity }: Making): Promise<void> {
+  const found = await fencedTables((text, values) => session.query(text, values), schema);
+  if (!rowSecurity && !found.some(({ enabled }) => enabled)) return;
+  const missing = found.flatMap((table) => fenceTable(table));
   if (missing.length > 0) await session.query(missing.join(";\n"), []);
-  return true;
 }
 
 /** A newer schema may be used by those that it says can: so nodes are replaced one after the other. */

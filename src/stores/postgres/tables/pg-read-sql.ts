@@ -136,40 +136,22 @@ select conversation, segment, least(top, greatest($6::int8, 0)) from line order 
 export const NOW_MS = "(extract(epoch from clock_timestamp()) * 1000)::int8";
 
 export const READ_WINDOW: Call = {
-  name: "window_3",
+  name: "window_1",
   types: WINDOW_TYPES,
   text: WINDOW,
-  // Beside the function, which databases have as it was.
   added: `case when part = 'head' then ${NOW_MS} end`,
 };
-export const LOOK_UP: Call = { name: "lookup_2", types: LOOKUP_TYPES, text: LOOKUP };
-export const READ_ENTRY: Call = { name: "entry_2", types: ENTRY_TYPES, text: ONE_ENTRY };
-const READS = [READ_WINDOW, LOOK_UP, READ_ENTRY];
+export const LOOK_UP: Call = { name: "lookup_1", types: LOOKUP_TYPES, text: LOOKUP };
+export const READ_ENTRY: Call = { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY };
 
-/** The functions that plan a statement once for a connection instead of once for a call. */
-export const READ_FUNCTIONS_1: readonly string[] = READS.map(
+/** Functions plan a statement once for a connection instead of once for a call. They name the space, which makes them volatile. */
+export const READ_FUNCTIONS: readonly string[] = [READ_WINDOW, LOOK_UP, READ_ENTRY].map(
   ({ name, types, text }) =>
-    `create function @.${name.replace(/_\d$/, "_1")}(${types.join(", ")}) returns table (${PART_COLUMNS})
-language plpgsql stable as $read$
-#variable_conflict use_column
-begin
-  return query ${text};
-end $read$`,
-);
-
-/** They name the space for the tables, which makes them volatile. */
-const namingSpace = ({ types, text }: Call, name: string): string =>
-  `create function @.${name}(${types.join(", ")}) returns table (${PART_COLUMNS})
+    `create function @.${name}(${types.join(", ")}) returns table (${PART_COLUMNS})
 language plpgsql volatile as $read$
 #variable_conflict use_column
 begin
   part := ${setSpace("$1")};
   return query ${text};
-end $read$`;
-
-export const READ_FUNCTIONS_2: readonly string[] = READS.map((call) =>
-  namingSpace(call, call.name.replace(/_\d$/, "_2")),
+end $read$`,
 );
-
-/** The window once more, as it stays fast when the server has counted its rows. */
-export const WINDOW_FUNCTION_3: string = namingSpace(READ_WINDOW, READ_WINDOW.name);

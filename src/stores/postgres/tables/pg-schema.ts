@@ -48,7 +48,13 @@ create index search_grams on @.search using gin (grams);
 create index search_time on @.search (space, time, seq);
 `;
 
-/** A conversation's row is its head. It is written with every append, so a page keeps room for it. */
+/** Whether a conversation has entries that the index of words has not come to; only those are in the index of these. */
+export const IS_BEHIND = "c.listed and c.head_seq > coalesce(c.indexed_seq, 0)";
+
+/**
+ * A conversation's row is its head. It is written with every append, so a page keeps room for it. `wake_seq` is the head at which
+ * somebody waits for the next append, `indexed_seq` the last entry in the index of words.
+ */
 const CONVERSATIONS = `
 create table @.conversations (
   space ${TEXT} not null, id ${TEXT} not null, born ${TEXT} not null, listed boolean not null,
@@ -58,15 +64,17 @@ create table @.conversations (
   source ${TEXT}, source_head int8, origin_entry ${TEXT}, origin_conversation ${TEXT}, origin_segment int4, origin_depth int4,
   title ${TEXT}, cwd ${TEXT}, created_at ${TEXT} not null, updated_at ${TEXT} not null,
   lease_writer ${TEXT}, lease_until int8, summary ${TEXT}, summary_seq int8 not null, unlisted boolean not null,
+  wake_seq int8, indexed_seq int8,
   primary key (space, id)
 ) with (fillfactor = 70);
 create index conversations_recent on @.conversations (space, unlisted, updated_at, id) where listed;
 create index conversations_source on @.conversations (space, source) where source is not null;
+create index conversations_behind on @.conversations (space, id) where ${IS_BEHIND.replaceAll("c.", "")};
 create table @.search_marks (${OWNER}, born ${TEXT} not null, seq int8 not null, primary key (space, conversation));
 `;
 
-/** The first version; what a conversation is made of may be spread over hash partitions, for good. */
-export function firstTables(partitions: number): string {
+/** What a conversation is made of may be spread over hash partitions, for good. */
+export function tables(partitions: number): string {
   const tables = LOG_TABLES.map((name) => {
     if (partitions === 0) return `create table @.${name} (${TABLES[name]});`;
     const parts = Array.from(
@@ -81,10 +89,3 @@ export function firstTables(partitions: number): string {
   });
   return [CONVERSATIONS, ...tables, INDEXES].join("\n");
 }
-
-/** Whether a conversation has entries that the index of words has not come to; only those are in the index of these. */
-export const IS_BEHIND = "c.listed and c.head_seq > coalesce(c.indexed_seq, 0)";
-
-/** Null counts as nothing: whoever makes a log in a version before does not know the column. */
-export const SEARCH_BEHIND: string = `alter table @.conversations add column indexed_seq int8;
-create index conversations_behind on @.conversations (space, id) where ${IS_BEHIND.replaceAll("c.", "")}`;

@@ -25,9 +25,9 @@ union all select w.space || ' ' || w.id, c.head_seq is null or c.head_seq > w.se
   left join @.conversations c on c.space = w.space and c.id = w.id and c.listed
 where c.head_seq is distinct from w.seq or c.wake_seq = c.head_seq`;
 
-export const GROWN: Call = { name: "grown_2", types: GROWN_TYPES, text: grown("") };
+export const GROWN: Call = { name: "grown_1", types: GROWN_TYPES, text: grown("") };
 export const WAIT: Call = {
-  name: "wait_2",
+  name: "wait_1",
   types: WAIT_TYPES,
   text: wait(`${withSync("true")},`, "where exists (select from sync)"),
 };
@@ -46,7 +46,7 @@ begin${first}
   end loop;
 end $each$`;
 
-export const TAIL_FUNCTIONS_2: readonly string[] = [
+export const TAIL_FUNCTIONS: readonly string[] = [
   eachSpace(GROWN, grown("where w.space = one"), ""),
   eachSpace(
     WAIT,
