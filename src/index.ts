@@ -130,7 +130,7 @@ export type {
   Skill,
   SteerTime,
   StoredEntry,
-  ToldContext,
+  PriorContextCounts,
   TurnHolder,
   TurnOutcome,
 } from "./log/entry.ts";
@@ -156,7 +156,7 @@ export type { Json } from "./log/json/json-text.ts";
 export type { Link } from "./log/projections/chain.ts";
 export type { Context, ExactContext } from "./log/projections/context.ts";
 export type { Effect } from "./log/projections/effects.ts";
-export type { Given } from "./log/projections/given.ts";
+export type { SentContext } from "./log/projections/sent-context.ts";
 export type { Issue } from "./log/projections/issue.ts";
 export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Queued } from "./log/projections/queue.ts";

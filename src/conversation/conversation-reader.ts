@@ -6,7 +6,7 @@ import { type ConversationId, type EntryId, parseDigest, parseEntryId, parseKey 
 import { ChainReader, type Link } from "#log/projections/chain";
 import type { Context, ExactContext } from "#log/projections/context";
 import type { Effect } from "#log/projections/effects";
-import { type Given, givenOf } from "#log/projections/given";
+import { type SentContext, lastSent } from "#log/projections/sent-context";
 import type { Issue } from "#log/projections/issue";
 import type { Queued } from "#log/projections/queue";
 import type { Run } from "#log/runs/run-row";
@@ -125,12 +125,12 @@ export class ConversationReader {
   /** The same with the entries it was made of, which have its exact text, and at the leaf with what the last upstream was given of it. */
   async exactContext(
     options: { readonly at?: string } = {},
-  ): Promise<ExactContext & { readonly given: Given | null }> {
+  ): Promise<ExactContext & { readonly given: SentContext | null }> {
     const at = await this.#at(options.at);
     const { context, head } = await readExactContext(this.#space, this.id, at);
     // An upstream is linked before it is asked: most conversations have none, and say so in their head.
     const isAsked = at === null && head.summary?.links !== 0;
-    return { ...context, given: isAsked ? await this.given() : null };
+    return { ...context, given: isAsked ? await this.lastSent() : null };
   }
 
   /** The nodes from the root to the leaf, or to any node. */
@@ -183,7 +183,7 @@ export class ConversationReader {
   }
 
   /** What the upstream that was asked last was given of the conversation; null when none was asked. */
-  async given(): Promise<Given | null> {
+  async lastSent(): Promise<SentContext | null> {
     const types = ["upstream_link", "attempt"] as const;
     const stored = await this.#space.read({
       conversation: this.id,
@@ -191,7 +191,7 @@ export class ConversationReader {
       newestFirst: true,
       types,
     });
-    return givenOf(stored.map((entry) => decodeEntry(entry)).toReversed());
+    return lastSent(stored.map((entry) => decodeEntry(entry)).toReversed());
   }
 
   /** The links of the upstreams that a message was sent to, or that gave it, in that order. */

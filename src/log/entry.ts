@@ -85,12 +85,12 @@ interface NodeBodies {
 export type TurnOutcome = "completed" | "interrupted" | "failed";
 /** How an upstream came to know the conversation: by itself, from a transcript we wrote, or from a preamble. */
 export type Fidelity = "native" | "transcript" | "preamble";
-/** What an upstream was told, with a prompt, of what came before it. */
-export interface ToldContext {
+/** What a new agent session was sent, with a prompt, of what came before it. */
+export interface PriorContextCounts {
   /** How many messages, word for word, and the first of them. */
   readonly messages: number;
   readonly from?: EntryId;
-  /** How many before those were told in outline only, `more` when not all were counted. */
+  /** How many before those were sent in outline only, `more` when not all were counted. */
   readonly leftOut: number;
   readonly more?: boolean;
   /** A compaction's summary stood in front. */
@@ -164,7 +164,7 @@ export interface FactBodies {
     readonly fidelity?: Fidelity;
     /** The process that is asked, so that it can be ended by whoever finds the turn open. */
     readonly process?: string;
-    readonly told?: ToldContext;
+    readonly priorContext?: PriorContextCounts;
     readonly usage?: Usage;
   };
   /** An attempt that left no message. What it used stands here; else it stands on the message, never on both. */

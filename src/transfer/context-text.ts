@@ -3,7 +3,7 @@ import type { Entry, StoredEntry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { type Member, membersOf, objectText } from "#log/json/json-text";
 import type { ExactContext } from "#log/projections/context";
-import type { Given } from "#log/projections/given";
+import type { SentContext } from "#log/projections/sent-context";
 import type { ContextMessage } from "#log/projections/pairs";
 import { SCHEMA_VERSION } from "./schema-version.ts";
 
@@ -18,7 +18,7 @@ const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([
 /** A context as one JSON object in which every message, config and state stands as the text it was given in. */
 export function contextText(
   conversation: ConversationId,
-  context: ExactContext & { readonly given?: Given | null },
+  context: ExactContext & { readonly given?: SentContext | null },
   more: { readonly [name: string]: unknown } = {},
 ): string {
   return objectText([

@@ -1,5 +1,5 @@
 import type { HostEvent } from "#turn/host";
-import { toldInWords } from "#upstream/rules/preamble";
+import { priorContextText } from "#upstream/rules/preamble";
 import { endingSentence, NOT_UNDONE, reasonWords } from "./words.ts";
 
 /** What a person is told of an event, in the same words at every edge. */
@@ -114,11 +114,14 @@ function warning(title: string, description: string): NoticeText {
   return { severity: "warning", title, description };
 }
 
-function sessionText({ reason, fidelity, restored, told }: Of<"session">, agent: string): NoticeText {
+function sessionText({ reason, fidelity, restored, priorContext }: Of<"session">, agent: string): NoticeText {
   const how = {
     native: "It goes on with its whole history.",
     transcript: "Its history was written anew from the log, tools included.",
-    preamble: told === null ? "" : `It ${restored === 0 ? "will be" : "was"} told ${toldInWords(told)}.`,
+    preamble:
+      priorContext === null
+        ? ""
+        : `It ${restored === 0 ? "will be" : "was"} sent ${priorContextText(priorContext)}.`,
   }[fidelity];
   return info(
     reason === "resumed" ? `${agent} goes on` : `${agent} goes on in a new session`,

@@ -1,4 +1,4 @@
-import type { Fidelity, ToldContext } from "#log/entry";
+import type { Fidelity, PriorContextCounts } from "#log/entry";
 import type { EndingClass } from "#log/ending-class";
 import { LogError } from "#log/errors";
 import type { TurnEvent } from "#turn/rules/turn-event";
@@ -23,7 +23,7 @@ export type HostEvent = { readonly conversation: string; readonly upstream: stri
       readonly silent: boolean;
       readonly restored: number;
       /** What it is told of what came before; null when it is told nothing. */
-      readonly told: ToldContext | null;
+      readonly priorContext: PriorContextCounts | null;
     }
   /** The fork is durable, with its lineage, and nothing has been sent to it yet. */
   | { readonly type: "forked"; readonly source: string; readonly at: string; readonly fidelity: Fidelity }

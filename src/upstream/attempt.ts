@@ -80,7 +80,8 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
   const firstUse = isUnused(facts, choice.id);
   const lacking =
     command === null ? await readLacking(turn, choice, { ...limits, firstUse }) : lackingNothing(choice);
-  const { prior, told, fidelity } = lacking;
+  const { prior, priorContext, fidelity } = lacking;
+  const sent = priorContext === null ? {} : { priorContext };
   const { session, id, reason } = choice;
   // Taken before the prompt: a process that is replaced as soon as it has answered proves nothing.
   const { process } = session;
@@ -94,19 +95,13 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
   progress.live = { id, session, process, holds: null };
   await work.owner.append([
     ...linkBody({ id, reason, node: fidelity === "transcript" ? turn.branch.lastModelNode : null }, upstream),
-    {
-      type: "attempt",
-      turn: turn.prompt.turn,
-      upstream: id,
-      fidelity,
-      process,
-      ...(told === null ? {} : { told }),
-    },
+    { type: "attempt", turn: turn.prompt.turn, upstream: id, fidelity, process, ...sent },
   ]);
   if (progress.again === null && (reason !== null || fidelity !== "native")) {
-    const restored = told?.messages ?? 0;
+    const restored = priorContext?.messages ?? 0;
     const silent = isUnremarkable(choice, lacking);
-    emit(work, id, { type: "session", reason: reason ?? "resumed", fidelity, silent, restored, told });
+    const about = { fidelity, silent, restored, priorContext };
+    emit(work, id, { type: "session", reason: reason ?? "resumed", ...about });
   }
   const streamed = await stream(turn, { choice, prior, recorder, upstream, command });
   if (streamed.id === null) {

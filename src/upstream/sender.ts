@@ -91,12 +91,12 @@ export class Sender {
       ...limits,
     });
     const { id, session, reason, silent, held } = choice;
-    const { fidelity, told } = await readLacking(parts, choice, { ...limits, firstUse: false });
+    const { fidelity, priorContext } = await readLacking(parts, choice, { ...limits, firstUse: false });
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
     this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: held });
     if (link.length > 0)
       await work.owner.append(link).catch((error: unknown) => this.#fail(conversation, error));
-    return { agent: upstream.agent, session, reason, fidelity, silent, told };
+    return { agent: upstream.agent, session, reason, fidelity, silent, priorContext };
   }
 
   /** Nothing is known of sessions whose work could not be recorded to its end. */

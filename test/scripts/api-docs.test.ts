@@ -65,7 +65,7 @@ export declare const GROUPS: {
 
 /** Aliases that only shorten what others say, the inner side of a class, and what `holdfast/http` takes of it. */
 const INNER = new Set(
-  "Bodies Choice FactBodies ForkFidelity Given Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions PoolItem Turns".split(
+  "Bodies Choice FactBodies ForkFidelity SentContext Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions PoolItem Turns".split(
     " ",
   ),
 );

@@ -16,7 +16,7 @@ const EVENTS: readonly HostEvent[] = [
     fidelity: "preamble",
     silent: false,
     restored: 2,
-    told: { messages: 2, leftOut: 0, effects: 0 },
+    priorContext: { messages: 2, leftOut: 0, effects: 0 },
   },
   { ...about, type: "lost", class: "crashed", message: "exit 1" },
   { ...about, type: "parked", class: "limit", resetAtMs: 0, message: "limit" },

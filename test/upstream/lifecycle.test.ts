@@ -123,7 +123,7 @@ test.each(IN_TURN)(
       expect(asked.upstream, release).toBe(upstream);
       expect(await rig.say("recall color")).toBe("blue");
       // It was told once, and holds it from then on.
-      const told = (await rig.of("attempt")).map((attempt) => attempt.told !== undefined);
+      const told = (await rig.of("attempt")).map((attempt) => attempt.priorContext !== undefined);
       expect(told, release).toEqual([false, false, true, false]);
     }
   },

@@ -64,7 +64,7 @@ test("scenario 4: after 40 rollovers every turn is in the log and what is told s
   expect(messages).toHaveLength(82);
   const told = rig.transcripts().at(-1) ?? "";
   expect(told.match(/The user said:/g)).toHaveLength(40);
-  const { from } = (await rig.of("attempt")).at(-1)?.told ?? {};
+  const { from } = (await rig.of("attempt")).at(-1)?.priorContext ?? {};
   expect(from).toBe(messages[0]?.id);
 });
 

@@ -16,7 +16,7 @@ import {
   runExtras,
   shape,
   text,
-  told,
+  priorContext,
   usage,
 } from "./shapes.ts";
 import { memoryChange, memoryText } from "./memory-change.ts";
@@ -64,7 +64,8 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
           toolsDigest: nonBlank,
           fidelity: oneOf("native", "transcript", "preamble"),
           process: text,
-          told,
+          priorContext,
+          told: priorContext, // its name in format 1
           usage,
         },
       ),

@@ -208,7 +208,7 @@ export const parent: Check = shape(
   { entry: entryId, call: nonBlank, run: nonBlank },
 );
 export const project: Check = shape({ id: nonBlank }, { root: text, remote: text });
-export const told: Check = shape(
+export const priorContext: Check = shape(
   { messages: count, leftOut: count, effects: count },
   { from: entryId, more: flag, summary: flag },
 );

@@ -1,7 +1,7 @@
-import type { Fidelity, ToldContext } from "#log/entry";
+import type { Fidelity, PriorContextCounts } from "#log/entry";
 import { type CarryLimits, budgetFor } from "#upstream/rules/prior-budget";
 import { NO_PRIOR_CONTEXT, type PriorContext } from "#upstream/rules/prior-context";
-import { toldOf } from "#upstream/rules/preamble";
+import { countsOf } from "#upstream/rules/preamble";
 import type { Choice } from "#upstream/sessions/choose";
 import type { SessionParts } from "#upstream/turn-parts";
 import type { UpstreamSession } from "#upstream/upstream";
@@ -11,13 +11,13 @@ import { readPriorContext } from "./read-prior.ts";
 export interface LackingInput {
   readonly prior: PriorContext;
   /** The same in short, for the log and for people; null when it lacks nothing. */
-  readonly told: ToldContext | null;
+  readonly priorContext: PriorContextCounts | null;
   readonly fidelity: Fidelity;
 }
 
 /** A session that stands ready, and how it came to know the conversation. */
 export interface Connected
-  extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<LackingInput, "told"> {
+  extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<LackingInput, "priorContext"> {
   readonly agent: string;
   readonly session: UpstreamSession;
 }
@@ -33,7 +33,7 @@ export async function readLacking(
 ): Promise<LackingInput> {
   const { proven, held, fidelity, lastNode, session } = choice;
   if (proven && !(firstUse && (await hasBranches(parts))))
-    return { prior: NO_PRIOR_CONTEXT, told: null, fidelity };
+    return { prior: NO_PRIOR_CONTEXT, priorContext: null, fidelity };
   const { space, id } = parts.work.conversation;
   const { prior: given } = parts.options;
   const { windowTokens = null } = session;
@@ -46,11 +46,11 @@ export async function readLacking(
   });
   if (proven) {
     const lacking = { ...NO_PRIOR_CONTEXT, elsewhere: prior.elsewhere };
-    return { prior: lacking, told: toldOf(lacking), fidelity };
+    return { prior: lacking, priorContext: countsOf(lacking), fidelity };
   }
-  const told = toldOf(prior);
+  const counts = countsOf(prior);
   // Where nothing came before, an empty session holds all there is.
-  return { prior, told, fidelity: told === null ? "native" : fidelity };
+  return { prior, priorContext: counts, fidelity: counts === null ? "native" : fidelity };
 }
 
 async function hasBranches({ work }: SessionParts): Promise<boolean> {
@@ -59,11 +59,15 @@ async function hasBranches({ work }: SessionParts): Promise<boolean> {
 
 /** For a prompt that tells the model nothing. */
 export function lackingNothing({ fidelity }: Choice): LackingInput {
-  return { prior: NO_PRIOR_CONTEXT, told: null, fidelity: fidelity === "preamble" ? "native" : fidelity };
+  return {
+    prior: NO_PRIOR_CONTEXT,
+    priorContext: null,
+    fidelity: fidelity === "preamble" ? "native" : fidelity,
+  };
 }
 
 /** Whether people need not hear of the session: it is told all that it lacks, and nobody had to be told before. */
-export function isUnremarkable(choice: Choice, { told }: LackingInput): boolean {
+export function isUnremarkable(choice: Choice, { priorContext }: LackingInput): boolean {
   if (choice.proven) return choice.silent;
-  return told === null || (choice.silent && told.leftOut === 0 && told.more !== true);
+  return priorContext === null || (choice.silent && priorContext.leftOut === 0 && priorContext.more !== true);
 }

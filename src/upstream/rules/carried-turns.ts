@@ -1,6 +1,7 @@
 import { fieldsOf } from "#log/json/json-fields";
 import { detailsOf } from "#log/message-extras";
-import type { Entry, EntryOf, ToldContext } from "#log/entry";
+import type { Entry, EntryOf, PriorContextCounts } from "#log/entry";
+import { priorContextOf } from "#log/projections/sent-context";
 import type { Message } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { toldContent } from "#log/projections/context";
@@ -42,15 +43,17 @@ function carriersOf(facts: readonly Entry[], { names }: LinkRecord): ReadonlyMap
 }
 
 /** An attempt that says nothing of what it told goes on with what the one before it told. */
-function preambleOf({ fidelity, told }: EntryOf<"attempt">, before: Preamble | null): Preamble | null {
-  if (told !== undefined) return { quoted: told.messages, from: reachOf(told) };
+function preambleOf(attempt: EntryOf<"attempt">, before: Preamble | null): Preamble | null {
+  const { fidelity } = attempt;
+  const counts = priorContextOf(attempt);
+  if (counts !== undefined) return { quoted: counts.messages, from: reachOf(counts) };
   return fidelity === "preamble" && before === null ? { quoted: null, from: null } : null;
 }
 
 /** What lies before a summary or an outline is not told word for word, whoever holds it. */
-function reachOf(told: ToldContext): EntryId | "all" | null {
-  if (told.summary === true || told.more === true || told.leftOut > 0) return "all";
-  return told.from ?? null;
+function reachOf(counts: PriorContextCounts): EntryId | "all" | null {
+  if (counts.summary === true || counts.more === true || counts.leftOut > 0) return "all";
+  return counts.from ?? null;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { OUTCOME_UNKNOWN_CLAUSE } from "#log/projections/pairs";
 import type { Outline } from "./outline.ts";
 import { isNothing, type PriorContext, type PriorEffect } from "./prior-context.ts";
-import type { ToldContext } from "#log/entry";
+import type { PriorContextCounts } from "#log/entry";
 
 const OPENING = "[Earlier conversation, restored from its log]";
 const CLOSING = "[End of the restored conversation. The user's new message follows.]";
@@ -101,8 +101,8 @@ function oneLine(text: string): string {
   return text.toWellFormed().split(LINE_BREAK).join(" ");
 }
 
-/** What an upstream was told of what came before, for the log; null when it was told nothing. */
-export function toldOf(prior: PriorContext): ToldContext | null {
+/** What of the prior context an agent session is sent, in numbers for the log; null when it is sent nothing. */
+export function countsOf(prior: PriorContext): PriorContextCounts | null {
   if (isNothing(prior)) return null;
   const { summary, outline, messages } = prior;
   const [first] = messages;
@@ -117,8 +117,8 @@ export function toldOf(prior: PriorContext): ToldContext | null {
 }
 
 /** The same for people: what was carried, and what was not. */
-export function toldInWords(told: ToldContext): string {
-  const { messages, leftOut, more = false, summary = false, effects } = told;
+export function priorContextText(counts: PriorContextCounts): string {
+  const { messages, leftOut, more = false, summary = false, effects } = counts;
   const all = leftOut === 0 && !more && !summary;
   const carried = all
     ? `all ${counted(messages, "message")}`

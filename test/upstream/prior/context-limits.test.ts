@@ -104,7 +104,7 @@ describe("an agent that found it too long", () => {
     rig.script({ kind: "too_long", phase: "start" });
     const told = async (words: string): Promise<number> => {
       const { upstream } = await rig.send(words);
-      const count = (await rig.of("attempt")).at(-1)?.told?.messages ?? 0;
+      const count = (await rig.of("attempt")).at(-1)?.priorContext?.messages ?? 0;
       await lose(rig, upstream);
       return count;
     };
@@ -122,6 +122,6 @@ describe("an agent that found it too long", () => {
     rig.script({ kind: "too_long", phase: "start", agent: "claude" });
     await rig.say("first");
     await rig.send("second", { agent: "codex" });
-    expect((await rig.of("attempt")).at(-1)?.told?.messages).toBeGreaterThan(SMALLER_BUDGET.messages);
+    expect((await rig.of("attempt")).at(-1)?.priorContext?.messages).toBeGreaterThan(SMALLER_BUDGET.messages);
   });
 });

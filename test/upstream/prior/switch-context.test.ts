@@ -47,7 +47,7 @@ test.each([40, 120])("another agent still knows the first of %i turns", async (t
     ...Array.from({ length: turns - 1 }, (_, at) => `remember k${at}=v${at}`),
   );
   expect(await rig.send("recall color", { agent: "codex" })).toMatchObject({ text: "blue" });
-  expect((await rig.of("attempt")).at(-1)?.told).toMatchObject({
+  expect((await rig.of("attempt")).at(-1)?.priorContext).toMatchObject({
     messages: 2 * turns,
     leftOut: 0,
     effects: 0,
@@ -67,11 +67,11 @@ test("another agent knows the first request of a conversation that fits into no 
     },
   });
   expect(await rig.send("recall color", { agent: "codex" })).toMatchObject({ text: "blue" });
-  const told = (await rig.of("attempt")).at(-1)?.told;
+  const told = (await rig.of("attempt")).at(-1)?.priorContext;
   expect((told?.messages ?? 0) + (told?.leftOut ?? 0)).toBe(242);
   expect(told?.messages).toBeGreaterThan(2);
   expect(told?.leftOut).toBeGreaterThan(100);
-  expect(rig.told("session").at(-1)).toMatchObject({ silent: false, told });
+  expect(rig.told("session").at(-1)).toMatchObject({ silent: false, priorContext: told });
 });
 
 test.each([
@@ -85,7 +85,7 @@ test.each([
   expect(await rig.send("recall color", { agent: "codex" })).toMatchObject({ text: "blue" });
   const shape = before.length === 0 ? "round" : "I do not know shape";
   expect(await rig.send("recall shape", { agent: "codex" })).toMatchObject({ text: shape });
-  expect((await rig.of("attempt"))[0]?.told).toMatchObject({ more: true });
+  expect((await rig.of("attempt"))[0]?.priorContext).toMatchObject({ more: true });
 });
 
 test("what is left out is outlined: what was asked, with which tools, on which files", async () => {
@@ -251,15 +251,18 @@ describe("what was done on a branch that was left", () => {
     const told = rig.transcripts().at(-1) ?? "";
     expect(told).toContain('> send_email {"to":"bob","about":"rent"}: done');
     expect(told).not.toContain("Sent the email");
-    expect((await rig.of("attempt")).at(-1)?.told).toMatchObject({ effects: 1 });
+    expect((await rig.of("attempt")).at(-1)?.priorContext).toMatchObject({ effects: 1 });
   });
 
   test("is told once to a session that was given the history of the branch", async () => {
     const rig = await left({ agents: [{ agent: "claude", restores: true }] });
     expect(await rig.say("email bob about rent")).toContain("Already sent");
-    expect((await rig.of("attempt")).at(-1)).toMatchObject({ fidelity: "transcript", told: { effects: 1 } });
+    expect((await rig.of("attempt")).at(-1)).toMatchObject({
+      fidelity: "transcript",
+      priorContext: { effects: 1 },
+    });
     await rig.say("hello");
-    expect((await rig.of("attempt")).at(-1)?.told).toBeUndefined();
+    expect((await rig.of("attempt")).at(-1)?.priorContext).toBeUndefined();
     expect(rig.transcripts().at(-1)?.split("restored from its log")).toHaveLength(2);
   });
 

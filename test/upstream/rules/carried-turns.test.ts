@@ -65,7 +65,7 @@ async function carried(...bodies: readonly EntryBody[]): Promise<readonly string
 
 const told = (from: string | null, more: object = {}): object => ({
   fidelity: "preamble",
-  told: { messages: 1, leftOut: 0, effects: 0, ...(from === null ? {} : { from }), ...more },
+  priorContext: { messages: 1, leftOut: 0, effects: 0, ...(from === null ? {} : { from }), ...more },
 });
 
 test("turns that a later one was told again need not be there, back to where it was told from", async () => {

@@ -49,8 +49,13 @@ export function waitingNotice(
 function metaOf(event: HostEvent): { readonly [name: string]: Json } | null {
   switch (event.type) {
     case "session": {
-      const { reason, fidelity, restored, told } = event;
-      return { reason, fidelity, restored, ...(told === null ? {} : { told: { ...told } }) };
+      const { reason, fidelity, restored, priorContext } = event;
+      return {
+        reason,
+        fidelity,
+        restored,
+        ...(priorContext === null ? {} : { priorContext: { ...priorContext } }),
+      };
     }
     case "lost":
       return { class: event.class, message: event.message };

@@ -136,12 +136,19 @@ export class LoopCarrier implements Carrier {
     readonly reason: null;
     readonly fidelity: "native";
     readonly silent: true;
-    readonly told: null;
+    readonly priorContext: null;
   }> {
     const { agent } = this.#parts;
     await agent.endLeftProcesses(to);
     const session = await agent.session(to);
-    return { agent: agent.agent, session, reason: null, fidelity: "native", silent: true, told: null };
+    return {
+      agent: agent.agent,
+      session,
+      reason: null,
+      fidelity: "native",
+      silent: true,
+      priorContext: null,
+    };
   }
 
   async fork(of: string, options: ForkAsideOptions): Promise<{ readonly conversation: Conversation }> {

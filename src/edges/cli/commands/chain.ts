@@ -3,7 +3,7 @@ import { findAddress } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows } from "#edges/cli/view/chain-view";
-import { withFidelity } from "#transfer/shown/told-links";
+import { withFidelity } from "#transfer/shown/link-details";
 import { kindOf } from "#transfer/shown/entry-preview";
 import { previewOf } from "#edges/cli/view/preview";
 

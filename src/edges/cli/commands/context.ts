@@ -2,8 +2,8 @@ import { Memory } from "#agent/memory/memory";
 import { type Restored, restore } from "#agent/restore";
 import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
-import type { Given } from "#log/projections/given";
-import { toldInWords } from "#upstream/rules/preamble";
+import type { SentContext } from "#log/projections/sent-context";
+import { priorContextText } from "#upstream/rules/preamble";
 import type { ContextMessage } from "#log/projections/pairs";
 import { findAddress } from "#edges/cli/address";
 import type { Call, Command } from "#edges/cli/command";
@@ -108,9 +108,9 @@ function memoryLines({ project, ofUser, ofProject, block }: NonNullable<Rest["me
   return [`${ofUser} of the user${of}`, ...(block === null ? [] : [block])];
 }
 
-function givenInWords({ agent, fidelity, told }: Given): string {
+function givenInWords({ agent, fidelity, priorContext }: SentContext): string {
   const who = agent ?? "The agent";
-  if (told !== null) return `${who} was told ${toldInWords(told)}`;
+  if (priorContext !== null) return `${who} was sent ${priorContextText(priorContext)}`;
   return fidelity === "transcript" ? `${who} was given the history as its own` : `${who} holds it by itself`;
 }
 

@@ -9,7 +9,7 @@ import { STATUS } from "#edges/cli/exit";
 import { Printer } from "#edges/cli/terminal/printer";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows } from "#edges/cli/view/chain-view";
-import { type ToldLink, withFidelity } from "#transfer/shown/told-links";
+import { type LinkWithFidelity, withFidelity } from "#transfer/shown/link-details";
 import type { SendResult } from "#upstream/finish-turn";
 import { type HostOptions, HostProcess } from "./host-process.ts";
 
@@ -121,7 +121,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
 function showVerdict(
   { io }: Call,
   { printer, store }: StoryOptions,
-  { sent, promises, links }: Verdict & { readonly links: readonly ToldLink[] },
+  { sent, promises, links }: Verdict & { readonly links: readonly LinkWithFidelity[] },
 ): void {
   const { style } = io.out;
   printer.heading("What is left");

@@ -4,7 +4,7 @@ import { ChainReader } from "#log/projections/chain";
 import type { RecordApi, Stamp } from "#edges/http/routes/record-api";
 import { parseEntryId } from "#log/ids";
 import { readEffectRows } from "#transfer/shown/effect-rows";
-import { linkDetails, withFidelity } from "#transfer/shown/told-links";
+import { linkDetails, withFidelity } from "#transfer/shown/link-details";
 import { countUsage, usageJson, UsageRows } from "#transfer/shown/usage-rows";
 import type { HandlersOf } from "./asked.ts";
 import { conversationOf } from "./conversation-of.ts";

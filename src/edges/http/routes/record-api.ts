@@ -1,7 +1,7 @@
 import type { Issue } from "#log/projections/issue";
 import type { Queued } from "#log/projections/queue";
 import type { EffectRow } from "#transfer/shown/effect-rows";
-import type { LinkDetails } from "#transfer/shown/told-links";
+import type { LinkDetails } from "#transfer/shown/link-details";
 import type { UsageBy, UsageRow } from "#transfer/shown/usage-rows";
 import type { PermissionAsked } from "#turn/host";
 import type { RoutesOf } from "./route.ts";
@@ -146,7 +146,9 @@ export const RECORD_ROUTES: RoutesOf<RecordApi> = {
     summary: "Lists the upstream sessions it has held, why each began and what it carried",
     params: ofConversation,
     query: object<RecordApi["getChain"]["query"]>({
-      details: optional(flag("also how many messages each carried, what it was told and how it ended")),
+      details: optional(
+        flag("also how many messages each carried, what prior context it was sent and how it ended"),
+      ),
     }),
     response: answer<RecordApi["getChain"]["response"]>({
       conversation: text(),

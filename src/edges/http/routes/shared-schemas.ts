@@ -4,7 +4,7 @@ import type { UsageSum } from "#log/add-usage";
 import type { ContentBlock } from "#log/message";
 import type { Issue } from "#log/projections/issue";
 import type { Run } from "#log/runs/run-row";
-import type { ToldLink } from "#transfer/shown/told-links";
+import type { LinkWithFidelity } from "#transfer/shown/link-details";
 import {
   anything,
   choice,
@@ -67,7 +67,7 @@ export const usage: Schema<UsageSum> = named(
 );
 
 /** A session as it is told, without its place in the log. */
-export type LinkView = Omit<ToldLink, "seq">;
+export type LinkView = Omit<LinkWithFidelity, "seq">;
 
 export const link: Schema<LinkView> = named(
   "Link",

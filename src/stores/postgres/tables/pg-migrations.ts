@@ -4,7 +4,7 @@ import { isDuplicate, isUnmade, stateOf } from "#stores/postgres/postgres-errors
 import { APPEND_FUNCTION } from "./pg-append-sql.ts";
 import { READ_FUNCTIONS } from "./pg-read-sql.ts";
 import { fencedTables, fenceTable, isFenced } from "./pg-row-security.ts";
-import { tables } from "./pg-schema.ts";
+import { tablesSql } from "./pg-schema.ts";
 import { TAIL_FUNCTIONS } from "./pg-tail-sql.ts";
 
 export interface Making {
@@ -26,7 +26,7 @@ type Step = (making: Making) => readonly string[];
  */
 export const STEPS: readonly Step[] = [
   ({ partitions, functions }) => [
-    tables(partitions),
+    tablesSql(partitions),
     ...(functions ? [APPEND_FUNCTION, ...READ_FUNCTIONS, ...TAIL_FUNCTIONS] : []),
   ],
 ];

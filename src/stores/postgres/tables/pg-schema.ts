@@ -74,7 +74,7 @@ create table @.search_marks (${OWNER}, born ${TEXT} not null, seq int8 not null,
 `;
 
 /** What a conversation is made of may be spread over hash partitions, for good. */
-export function tables(partitions: number): string {
+export function tablesSql(partitions: number): string {
   const tables = LOG_TABLES.map((name) => {
     if (partitions === 0) return `create table @.${name} (${TABLES[name]});`;
     const parts = Array.from(

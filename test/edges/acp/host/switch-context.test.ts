@@ -23,7 +23,9 @@ test("an agent that is switched to after 40 turns knows the first, and people ar
   for (let turn = 1; turn < 40; turn++) await host.prompt(id, `remember k${turn}=v${turn}`);
   const switched = await host.prompt(id, "/agent codex");
   expect(switched.text).toContain("all 80 messages");
-  expect(holdfastEvents(switched.updates).at(-1)).toMatchObject({ told: { messages: 80, leftOut: 0 } });
+  expect(holdfastEvents(switched.updates).at(-1)).toMatchObject({
+    priorContext: { messages: 80, leftOut: 0 },
+  });
   expect((await host.prompt(id, "what is color?")).text).toMatch(/color is blue$/);
 });
 

@@ -201,8 +201,8 @@ describe.each(stores.addresses)("the command line over %s", (store) => {
   test("says which sessions carried a message, which messages one carried, and what the agent was given", async () => {
     const link = (upstream: string): string =>
       JSON.stringify({ type: "upstream_link", upstream, agent: "codex", reason: "new" });
-    const told = { messages: 1, from: "one", leftOut: 4, effects: 2 };
-    const attempt = { type: "attempt", turn: "t", upstream: "up-2", fidelity: "preamble", told };
+    const priorContext = { messages: 1, from: "one", leftOut: 4, effects: 2 };
+    const attempt = { type: "attempt", turn: "t", upstream: "up-2", fidelity: "preamble", priorContext };
     const message = (id: string, text: string): string =>
       JSON.stringify({ type: "message", id, message: { role: "user", content: [{ type: "text", text }] } });
     await object(["new", "--id", "carried"]);
@@ -224,7 +224,7 @@ describe.each(stores.addresses)("the command line over %s", (store) => {
     const { messages } = await object(["chain", "carried", "--messages", "up-1"]);
     expect(messages).toMatchObject([{ id: "one" }, { id: "three" }]);
     expect(await object(["context", "carried"])).toMatchObject({
-      given: { upstream: "up-2", agent: "codex", fidelity: "preamble", told },
+      given: { upstream: "up-2", agent: "codex", fidelity: "preamble", priorContext },
     });
     expect((await run(["context", "carried"])).out).toContain("4 before them in outline");
     expect((await object(["context", "carried@one"]))["given"]).toBeUndefined();

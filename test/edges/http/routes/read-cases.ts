@@ -129,7 +129,7 @@ export function readCases(kind: string, storeOf: StoreAddress): void {
       expect(chain.links).toMatchObject([{ id: "s1", agent: "sim", fidelity: "native" }]);
       const { links } = await rig.client.getChain({ conversation: "a", details: true });
       expect(links).toEqual(
-        chain.links.map((link) => Object.assign({}, link, { messages: 4, told: null, ended: null })),
+        chain.links.map((link) => Object.assign({}, link, { messages: 4, priorContext: null, ended: null })),
       );
       const { stamps } = await rig.client.listStamps({ conversation: "a" });
       expect(stamps.find(({ entry }) => entry === "m1")?.upstreams).toEqual([

@@ -77,7 +77,7 @@ function LinkRow({
   readonly place: number;
   readonly conversation: string;
 }): JSX.Element {
-  const { id, agent, account, since, fidelity, told = null, ended = null, inherited } = link;
+  const { id, agent, account, since, fidelity, priorContext = null, ended = null, inherited } = link;
   const name = `Session ${carrierLetter(place)}`;
   return (
     <article class="link-row" data-up={carrierTone(place)} aria-label={name}>
@@ -99,7 +99,9 @@ function LinkRow({
         </span>
         <Range link={link} conversation={conversation} />
       </div>
-      {place === 0 && told === null ? null : <Carried told={told} fidelity={fidelity} />}
+      {place === 0 && priorContext === null ? null : (
+        <Carried priorContext={priorContext} fidelity={fidelity} />
+      )}
       {ended === null ? null : <p class="link-facts">Ended: “{safeLine(ended.reason)}”</p>}
     </article>
   );

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import type { Fidelity, ToldContext } from "#log/entry";
+import type { Fidelity, PriorContextCounts } from "#log/entry";
 import { countText } from "../numbers.ts";
 import { Icon } from "./icon.tsx";
 
@@ -14,11 +14,11 @@ function Yes({ words }: { readonly words: string }): JSX.Element {
 
 /** What an upstream session came to know of the conversation, and what it did not. */
 export function Carried({
-  told,
+  priorContext,
   fidelity,
   children,
 }: {
-  readonly told: ToldContext | null;
+  readonly priorContext: PriorContextCounts | null;
   readonly fidelity: Fidelity | null;
   readonly children?: ComponentChildren;
 }): JSX.Element {
@@ -26,16 +26,18 @@ export function Carried({
     <div class="carried">
       {fidelity === "native" ? <Yes words="the agent brought its own memory along" /> : null}
       {fidelity === "transcript" ? <Yes words="everything, as the agent’s own transcript" /> : null}
-      {told?.summary === true ? <Yes words="the summary" /> : null}
-      {told === null || told.messages === 0 ? null : (
-        <Yes words={`${countText(told.messages, "message")} word for word`} />
+      {priorContext?.summary === true ? <Yes words="the summary" /> : null}
+      {priorContext === null || priorContext.messages === 0 ? null : (
+        <Yes words={`${countText(priorContext.messages, "message")} word for word`} />
       )}
-      {told === null || told.effects === 0 ? null : <Yes words={countText(told.effects, "effect")} />}
-      {told === null || told.leftOut === 0 ? null : (
+      {priorContext === null || priorContext.effects === 0 ? null : (
+        <Yes words={countText(priorContext.effects, "effect")} />
+      )}
+      {priorContext === null || priorContext.leftOut === 0 ? null : (
         <span class="no">
           <Icon name="dash" />
-          {countText(told.leftOut, "message")}
-          {told.more === true ? " and more" : ""} in outline only; in the log whole
+          {countText(priorContext.leftOut, "message")}
+          {priorContext.more === true ? " and more" : ""} in outline only; in the log whole
         </span>
       )}
       {children}

@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import { toldInWords } from "#upstream/rules/preamble";
+import { priorContextText } from "#upstream/rules/preamble";
 import { agentNames } from "#edges/acp/host/bridge-parts";
 import type { OpenConversation, ReadySession } from "#edges/acp/host/open-conversation";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
@@ -26,16 +26,16 @@ export async function switchAgent(
   } finally {
     conversation.view.release();
   }
-  const { fidelity, told } = ready.connected;
+  const { fidelity, priorContext } = ready.connected;
   const meta = {
     event: "switched",
     from: before,
     agent: name,
     fidelity,
-    ...(told === null ? {} : { told: { ...told } }),
+    ...(priorContext === null ? {} : { priorContext: { ...priorContext } }),
   };
   bridge.wire.update(conversation.id, { sessionUpdate: "session_info_update", _meta: { holdfast: meta } });
-  if (told !== null) return `With your next message it is told ${toldInWords(told)}.`;
+  if (priorContext !== null) return `With your next message it is sent ${priorContextText(priorContext)}.`;
   return fidelity === "transcript" ? "It has the whole history, tools included." : "";
 }
 

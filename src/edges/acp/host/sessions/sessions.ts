@@ -89,10 +89,10 @@ function withFound(meta: Meta, found: RestoredState | null): Meta {
 /** The session that carried the conversation was found to be gone, and the next prompt will not say so any more. */
 function tellLoss(conversation: OpenConversation, ready: ReadySession | null): void {
   if (ready === null) return;
-  const { reason, fidelity, silent, told } = ready.connected;
+  const { reason, fidelity, silent, priorContext } = ready.connected;
   if (silent || reason === null || fidelity === "native") return;
   const about = { conversation: conversation.id, upstream: null, restored: 0 };
-  conversation.view.host.onEvent?.({ type: "session", ...about, reason, fidelity, silent, told });
+  conversation.view.host.onEvent?.({ type: "session", ...about, reason, fidelity, silent, priorContext });
 }
 
 export async function forkSession(bridge: BridgeContext, request: HostRequest): Promise<void> {

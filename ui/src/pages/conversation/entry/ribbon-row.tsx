@@ -1,3 +1,4 @@
+import { priorContextOf } from "#log/projections/sent-context";
 import type { ComponentChildren, JSX } from "preact";
 import { safeLine, safeText } from "#transfer/shown/shown-text";
 import type { EntryOf } from "#log/entry";
@@ -99,7 +100,10 @@ export function RibbonRow({
               <Clock time={ribbon.time} />
             </span>
           </div>
-          <Carried told={ribbon.attempt?.told ?? null} fidelity={ribbon.attempt?.fidelity ?? null}>
+          <Carried
+            priorContext={(ribbon.attempt && priorContextOf(ribbon.attempt)) ?? null}
+            fidelity={ribbon.attempt?.fidelity ?? null}
+          >
             <a class="link" href={conversationAddress(conversation, "context", { at: before })}>
               See what was sent
             </a>

@@ -75,7 +75,7 @@ const STORY: readonly Told[] = [
     turn: "t2",
     upstream: B,
     fidelity: "preamble",
-    told: { messages: 5, leftOut: 0, effects: 1 },
+    priorContext: { messages: 5, leftOut: 0, effects: 1 },
   },
   reply("a3", [text("Noted: 900 in all.")], [744, 12]),
   ended("t2", B, "a3"),
@@ -132,7 +132,7 @@ const STORY: readonly Told[] = [
     turn: "t6",
     upstream: D,
     fidelity: "preamble",
-    told: { messages: 4, leftOut: 7, summary: true, effects: 4 },
+    priorContext: { messages: 4, leftOut: 7, summary: true, effects: 4 },
   },
   reply(
     "a8",

@@ -71,7 +71,7 @@ export const FAILING_TEST: readonly Told[] = [
     turn: "t3",
     upstream: SECOND,
     fidelity: "preamble",
-    told: { messages: 4, leftOut: 0, effects: 1 },
+    priorContext: { messages: 4, leftOut: 0, effects: 1 },
   },
   reply("a4", [called("c2", "read", PARSER), called("c3", "bash", PARSER_TEST)], [2_380, 41]),
   intent("c2", "read", PARSER),
@@ -126,7 +126,7 @@ export const FAILING_TEST: readonly Told[] = [
     turn: "t6",
     upstream: THIRD,
     fidelity: "preamble",
-    told: { messages: 5, leftOut: 9, summary: true, effects: 4 },
+    priorContext: { messages: 5, leftOut: 9, summary: true, effects: 4 },
   },
   reply(
     "a11",
@@ -146,7 +146,7 @@ export const SECOND_TRY: readonly Told[] = [
     type: "attempt",
     turn: "t20",
     upstream: "sim-session-000033",
-    told: { messages: 4, leftOut: 0, effects: 1 },
+    priorContext: { messages: 4, leftOut: 0, effects: 1 },
   },
   reply(
     "a20",
@@ -168,7 +168,7 @@ const OTHER = "sim-session-000037";
 export const OTHER_MODEL: readonly Told[] = [
   turn("t30", FIX_ASKED),
   link(OTHER, "fork"),
-  { type: "attempt", turn: "t30", upstream: OTHER, told: { messages: 5, leftOut: 0, effects: 1 } },
+  { type: "attempt", turn: "t30", upstream: OTHER, priorContext: { messages: 5, leftOut: 0, effects: 1 } },
   reply("a30", [called("d1", "read", PARSER), called("d2", "bash", PARSER_TEST)], [2_410, 38], "example-2"),
   intent("d1", "read", PARSER),
   result("r30", "d1", "read", SOURCE),

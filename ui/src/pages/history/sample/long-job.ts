@@ -15,7 +15,7 @@ function job(at: number): readonly Told[] {
   const context = 6_200 + (at % TURNS_OF_A_SUMMARY) * 3_450;
   const [id, model] = [`n${at}`, MODELS[session % MODELS.length] ?? "example-1"];
   const check = { command: "npm run check" };
-  const told = { messages: 6, leftOut: at * 4, effects: at, summary: at > TURNS_OF_A_SUMMARY };
+  const priorContext = { messages: 6, leftOut: at * 4, effects: at, summary: at > TURNS_OF_A_SUMMARY };
   return [
     prompt(`u${id}`, `Check the site, round ${at + 1}: links, sizes, words.`, { after: HOURS_APART * 3_600 }),
     turn(`t${id}`, `u${id}`),
@@ -24,7 +24,7 @@ function job(at: number): readonly Told[] {
       type: "attempt",
       turn: `t${id}`,
       upstream,
-      ...(isNew && at > 0 ? { fidelity: "preamble", told } : {}),
+      ...(isNew && at > 0 ? { fidelity: "preamble", priorContext } : {}),
     },
     reply(
       `c${id}`,

@@ -1,21 +1,25 @@
-import type { Entry, EntryOf, Fidelity, ToldContext } from "#log/entry";
+import type { Entry, EntryOf, Fidelity, PriorContextCounts } from "#log/entry";
+import { priorContextOf } from "#log/projections/sent-context";
 import type { Chain, Link } from "#log/projections/chain";
 
 /** A chain's links, and how each came to know the conversation when it was first asked. */
-export type ToldLink = Link & { readonly fidelity: Fidelity | null };
+export type LinkWithFidelity = Link & { readonly fidelity: Fidelity | null };
 
 /** What else is known of a link. */
 export interface LinkDetails {
   /** How many messages it was given or gave. */
   readonly messages: number;
-  /** What it was told of what came before it, when it was first asked. */
-  readonly told: ToldContext | null;
+  /** What it was sent of what came before it, with its first prompt. */
+  readonly priorContext: PriorContextCounts | null;
   /** That it ended, and why, in the words of whoever ended it; null: nobody said so. */
   readonly ended: { readonly reason: string; readonly time: string } | null;
 }
 
 /** The attempts say it: the first one a link carried, before the next link. */
-export function withFidelity(links: readonly Link[], attempts: readonly Entry[]): readonly ToldLink[] {
+export function withFidelity(
+  links: readonly Link[],
+  attempts: readonly Entry[],
+): readonly LinkWithFidelity[] {
   return links.map((link, index) => {
     const first = spellOf(links, index, attempts).find((entry) => entry.type === "attempt");
     return { ...link, fidelity: first?.type === "attempt" ? (first.fidelity ?? null) : null };
@@ -33,7 +37,7 @@ export function linkDetails({ links, carriers }: Chain, facts: readonly Entry[])
     const end = spell.findLast((entry) => entry.type === "upstream_end");
     return {
       messages: messages.get(link) ?? 0,
-      told: first?.type === "attempt" ? (first.told ?? null) : null,
+      priorContext: first?.type === "attempt" ? (priorContextOf(first) ?? null) : null,
       ended: end?.type === "upstream_end" ? { reason: end.reason, time: end.time } : null,
     };
   });
