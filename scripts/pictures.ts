@@ -13,7 +13,7 @@ import { HttpHandler, knownNames, listen, type Listening } from "#edges/http/ind
 import { SIM_MODELS, simulatedEmail } from "#edges/cli/serve/simulated-replays";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { packageVersion } from "#edges/cli/version";
-import { assistant, user } from "#log/say";
+import { assistant, user } from "#log/message-builders";
 import { openHoldfast } from "#open";
 import { exportBundle } from "#transfer/export-bundle";
 import { launchBrowser } from "../test/support/chromium.ts";

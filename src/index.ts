@@ -149,7 +149,7 @@ export type {
   UserMessage,
 } from "./log/message.ts";
 export { isLogError, LogError, type ErrorCode, type ErrorDetails, type ErrorGroup } from "./log/errors.ts";
-export { assistant, toolResult, user, type Said } from "./log/say.ts";
+export { assistant, toolResult, user, type Said } from "./log/message-builders.ts";
 export type { ForkPoint, Head, Leaf, Lease, LeaseView, Place } from "./log/lineage/head.ts";
 export type { ConversationId, Digest, EntryId, SpaceId } from "./log/ids.ts";
 export type { Json } from "./log/json/json-text.ts";

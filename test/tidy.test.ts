@@ -179,12 +179,12 @@ const WIDE = new Set([
   "src/conversation",
 ]);
 
-test("no two files of a layer have the same name, but for the commands, which are named as people type them", () => {
+test("no two files of a layer, or of one of its siblings, have the same name, but for the commands, which are named as people type them", () => {
   const named = [...product, ...ui].filter((file) => !/\/index\.ts$|^src\/edges\/cli\/commands\//.test(file));
   const layer = (file: string): string =>
     file
       .split("/")
-      .slice(0, file.startsWith("src/edges/") ? 3 : 2)
+      .slice(0, /^src\/(?:edges|stores|vendors)\//.test(file) ? 3 : 2)
       .join("/");
   const names = Map.groupBy(named, (file) => `${layer(file)}: ${file.slice(file.lastIndexOf("/") + 1)}`);
   expect([...names.values()].filter((files) => files.length > 1)).toEqual([]);

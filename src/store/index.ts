@@ -17,12 +17,7 @@ export { ALL_FACETS, FACET_OF, VERBS } from "./facets.ts";
 export type { Store, StoreDriver } from "./store.ts";
 export { storePort } from "./port.ts";
 export { decorateStore, spaceOfVerbs, type AnyVerb, type Around, type Decoration } from "./decorate.ts";
-export {
-  observeStore,
-  type StoreFailure,
-  type StoreObserver,
-  type WrittenBatch,
-} from "./observe/observe-store.ts";
+export { observeStore, type StoreFailure, type StoreObserver, type WrittenBatch } from "./observe-store.ts";
 export { sha256 } from "./sha256.ts";
 export { TailFeeds, type TailPage, type TailSource } from "./tail-feeds.ts";
 export { TailWaiters, type Look, type Waiter } from "./tail-waiters.ts";

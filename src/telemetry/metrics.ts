@@ -3,11 +3,10 @@ import { ENDING_CLASSES } from "#log/ending-class";
 import type { Bodies } from "#log/entry";
 import { ERROR_GROUPS, isLogError } from "#log/errors";
 import type { Usage } from "#log/message";
-import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/observe/observe-store";
+import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/observe-store";
 import { isKnownReason } from "#transfer/words";
 import { CallsWithoutIntent } from "./calls-without-intent.ts";
 import { Counter, type Family, gauge, Histogram, metricsText } from "./metrics-text.ts";
-import { processFigures } from "./process-figures.ts";
 
 const WRITE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const ANSWER_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -162,4 +161,26 @@ export class Metrics implements StoreObserver {
     if (cacheReadTokens > 0) this.#tokens.add({ type: "cache_read" }, cacheReadTokens);
     if (cacheWriteTokens > 0) this.#tokens.add({ type: "cache_write" }, cacheWriteTokens);
   }
+}
+
+const MICROS = 1_000_000;
+
+/** Of this process, under the names that Prometheus clients give them. */
+function processFigures(): readonly Family[] {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed } = process.memoryUsage();
+  const started = Date.now() / 1_000 - process.uptime();
+  const busy = performance.eventLoopUtilization().utilization;
+  return [
+    {
+      name: "process_cpu_seconds_total",
+      help: "Processor time, in seconds.",
+      type: "counter",
+      samples: () => [{ labels: {}, value: (user + system) / MICROS }],
+    },
+    gauge("process_resident_memory_bytes", "Memory that is held, in bytes.", () => rss),
+    gauge("process_start_time_seconds", "When the process began, in seconds since 1970.", () => started),
+    gauge("nodejs_heap_size_used_bytes", "JavaScript objects, in bytes.", () => heapUsed),
+    gauge("nodejs_eventloop_utilization", "Share of its time that the event loop was at work.", () => busy),
+  ];
 }

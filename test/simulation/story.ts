@@ -1,4 +1,4 @@
-import { assistant } from "#log/say";
+import { assistant } from "#log/message-builders";
 import type { HostEvent } from "#turn/host";
 import type { Upstream } from "#upstream/upstream";
 import { draw } from "#testing/faults";

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { ContractSubject } from "#store/contract/index";
 import { postgresStore, type PostgresStoreOptions } from "#stores/postgres/index";
-import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
+import { LOG_TABLES } from "#stores/postgres/tables/schema";
 import type { NamedSubject } from "./subjects.ts";
 import { type LoopbackPostgres, startPostgres } from "./loopback-postgres.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { assistant, user } from "#log/say";
+import { assistant, user } from "#log/message-builders";
 import { openHoldfast } from "#open";
 import { exportBundle } from "#transfer/export-bundle";
 import { importBundle } from "#transfer/import/import-bundle";

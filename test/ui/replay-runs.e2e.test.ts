@@ -6,7 +6,7 @@ import { openModel } from "#agent/models/open-model";
 import type { ReplayAgent } from "#agent/replay/replay-options";
 import type { Conversation } from "#conversation/conversation";
 import { simulatedEmail } from "#edges/cli/serve/simulated-replays";
-import { assistant, toolResult, user } from "#log/say";
+import { assistant, toolResult, user } from "#log/message-builders";
 import type { EntryBody } from "#log/entry";
 import { hydrateRun } from "#conversation/runs/hydrate";
 import { hydratedText } from "#transfer/shown/run-text";

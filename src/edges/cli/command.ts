@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
-import type { StoreObserver } from "#store/observe/observe-store";
+import type { StoreObserver } from "#store/observe-store";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import type { Keyboard } from "./terminal/line-editor.ts";
 import { safeJson, type Style } from "./terminal/terminal.ts";

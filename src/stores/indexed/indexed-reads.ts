@@ -13,24 +13,25 @@ import {
 } from "#log/lineage/lineage";
 import type { Place } from "#log/lineage/head";
 import { leaseAt } from "#log/plans/lease";
-import { type ConversationId, parseDigest, type SpaceId } from "#log/ids";
+import { type ConversationId, type EntryId, parseDigest, type SpaceId } from "#log/ids";
 import {
+  type LogWithSources,
   openLineage,
-  openReachable,
   openLog,
+  openReachable,
   openWhole,
   settled,
-  type LogWithSources,
 } from "./indexed-lineage.ts";
-import { nodeIds, labelFacts } from "./indexed-names.ts";
 import { IndexedRuns } from "./indexed-runs.ts";
-import { IndexedSearch } from "./search/indexed-search.ts";
+import { IndexedSearch } from "./indexed-search.ts";
 import { ListPages } from "./list-pages.ts";
 import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 import { readableSeqs, seqsToDamage } from "./readable-parts.ts";
 import { TAIL_PAGE, type TailFeeds, type TailPage } from "#store/tail-feeds";
 import type {
   BatchEndsRequest,
+  IdsRequest,
+  LabelRequest,
   Page,
   PageRequest,
   StoreWindow,
@@ -242,4 +243,45 @@ function tail(
   const changed = (after: number, signal: AbortSignal): Promise<void> =>
     logs.changed(space, log, after, signal);
   return feeds.follow(`${space} ${conversation}`, { read, changed }, from);
+}
+
+/** The visible nodes whose id starts and ends so. */
+function nodeIds(
+  { indexes, log }: LogWithSources,
+  { prefix, suffix = "", limit }: IdsRequest,
+): readonly EntryId[] {
+  const found = new Set<EntryId>();
+  for (const index of indexes.values())
+    for (const id of index.idsStarting(prefix)) {
+      if (found.size >= limit) return [...found];
+      if (id.endsWith(suffix) && findVisible(indexes, log.conversation, id) !== undefined) found.add(id);
+    }
+  return [...found];
+}
+
+/** The label facts about every node that was given a label, those of the oldest log first. */
+async function labelFacts(
+  { log, logs }: LogWithSources,
+  { label, limit }: LabelRequest,
+): Promise<readonly StoredEntry[] | null> {
+  const levels: { log: IndexedLog; upTo: number }[] = [];
+  let upTo = Number.POSITIVE_INFINITY;
+  // Above an erased log nothing that is said about nodes is inherited.
+  for (let at: IndexedLog | undefined = log; at !== undefined && !at.erased;) {
+    levels.unshift({ log: at, upTo });
+    const { origin }: IndexedLog["index"]["head"] = at.index.head;
+    upTo = origin?.head ?? 0;
+    at = origin === null ? undefined : logs.get(origin.source);
+  }
+  const nodes = new Set<EntryId>();
+  for (const level of levels)
+    for (const node of level.log.index.nodesLabelled(label, level.upTo)) nodes.add(node);
+  if (nodes.size > limit) return null;
+  const facts: StoredEntry[] = [];
+  for (const level of nodes.size === 0 ? [] : levels) {
+    const said = [...nodes].flatMap((node) => level.log.index.labelsOf(node));
+    const seqs = said.filter((seq) => seq <= level.upTo).toSorted((a, b) => a - b);
+    if (seqs.length > 0) facts.push(...(await level.log.fetch(seqs)));
+  }
+  return facts;
 }

@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { Commit, KeptForForks, ListedLog, IndexedLogs } from "#stores/indexed/indexed-log";
 import type { Backup, BackupRequest, CheckRequest, Finding } from "#store/requests";
-import { backUp } from "./backup/copy-logs.ts";
+import { backUp } from "./copy-logs.ts";
 import { checkAbandoned, checkLog } from "./check.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";

@@ -8,12 +8,12 @@ import { ALL_FACETS, type Facet, type SpaceStore, type Verb } from "#store/facet
 import { storePort } from "#store/port";
 import type { StoreHealth, TailRequest } from "#store/requests";
 import type { Store, StoreDriver } from "#store/store";
-import { checkSpace } from "./check/pg-check.ts";
-import { readHealth } from "./check/pg-health.ts";
-import { checkFence } from "./check/pg-fence-check.ts";
+import { checkSpace } from "./check/check-space.ts";
+import { readHealth } from "./check/health.ts";
+import { checkFence } from "./check/check-row-security.ts";
 import { type Connections, Db, TRIES } from "./db/db.ts";
-import { openClient, openConnections, type PgPool } from "./db/pg-connections.ts";
-import type { ListenClient } from "./db/pg-listener.ts";
+import { openClient, openConnections, type PgPool } from "./db/connections.ts";
+import type { ListenClient } from "./db/listener.ts";
 import { SqlTexts } from "./db/sql-texts.ts";
 import {
   checkPartitions,
@@ -21,36 +21,28 @@ import {
   parsePostgresAddress,
   type PostgresAddress,
 } from "./postgres-address.ts";
-import { listPage, listSpaces } from "./read/pg-lists.ts";
-import { labelFacts, nodeIds } from "./read/pg-names.ts";
+import { listPage, listSpaces } from "./read/lists.ts";
+import { labelFacts, nodeIds } from "./read/names.ts";
+import { findKey, putBlobRow, readBatchEnds, readBlob, readEntry, readHead, readOwn } from "./read/reads.ts";
+import { runPage } from "./read/runs.ts";
+import { searchEntries } from "./read/search.ts";
+import { tailEntries, TailPoll } from "./read/tail.ts";
+import { readPage, readWindow } from "./read/window.ts";
 import {
-  findKey,
-  putBlobRow,
-  readBatchEnds,
-  readBlob,
-  readEntry,
-  readHead,
-  readOwn,
-} from "./read/pg-reads.ts";
-import { runPage } from "./read/pg-runs.ts";
-import { searchEntries } from "./read/pg-search.ts";
-import { tailEntries, TailPoll } from "./read/pg-tail.ts";
-import { readPage, readWindow } from "./read/pg-window.ts";
-import {
-  checkPgVersion,
+  checkSchemaVersion,
   foundVersion,
-  isAsWanted,
-  type Making,
+  isUpToDate,
+  type SchemaOptions,
   migrateSchema,
-  PG_SCHEMA_VERSION,
-} from "./tables/pg-migrations.ts";
-import { appendBatch, type Writing } from "./write/pg-append.ts";
-import { eraseLog } from "./write/pg-erase.ts";
-import { Heads } from "./write/pg-heads.ts";
-import { acquireLog, renewLog } from "./write/pg-ownership.ts";
-import { createLog, forkLog } from "./write/pg-start.ts";
+  SCHEMA_VERSION,
+} from "./tables/migrations.ts";
+import { appendBatch, type Writing } from "./write/append.ts";
+import { eraseLog } from "./write/erase.ts";
+import { HeadCache } from "./write/head-cache.ts";
+import { acquireLog, renewLog } from "./write/ownership.ts";
+import { createLog, forkLog } from "./write/start.ts";
 
-export type { PgClient, PgPool } from "./db/pg-connections.ts";
+export type { PgClient, PgPool } from "./db/connections.ts";
 
 export interface PostgresStoreOptions {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=…`; its settings are overruled by those beside it. */
@@ -106,7 +98,7 @@ export async function postgresStore(options: PostgresStoreOptions): Promise<Stor
   }
 }
 
-interface Opened extends Making {
+interface Opened extends SchemaOptions {
   readonly connections: Connections;
   readonly place: string;
   readonly schema: string;
@@ -154,20 +146,20 @@ function listenerFor(
 }
 
 /** Makes the tables where there are none, and takes the way that the schema was made for. */
-async function openSchema(db: Db, given: Making & { readonly readOnly: boolean }): Promise<Db> {
+async function openSchema(db: Db, given: SchemaOptions & { readonly readOnly: boolean }): Promise<Db> {
   let found = await foundVersion(db);
   if (found === null && given.readOnly)
     throw new LogError("store_gone", `${db.place}: There is no store of Holdfast there yet`, {
       place: db.place,
     });
-  if (!given.readOnly && !(await isAsWanted(db, found, given))) {
+  if (!given.readOnly && !(await isUpToDate(db, found, given))) {
     await migrateSchema(db.patient(), given);
     found = await foundVersion(db);
   }
   if (found === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
-  checkPgVersion(found, db.place);
+  checkSchemaVersion(found, db.place);
   // A store that may not bring an older schema up to date does without the functions that are missing there.
-  const functions = given.functions && found.functions && found.version >= PG_SCHEMA_VERSION;
+  const functions = given.functions && found.functions && found.version >= SCHEMA_VERSION;
   const texts = new SqlTexts(db.schema, functions);
   return db.with({ texts, fenced: found.rowSecurity });
 }
@@ -176,7 +168,7 @@ class PostgresStore implements StoreDriver {
   readonly facets: readonly Facet[] = ALL_FACETS;
   readonly #db: Db;
   readonly #options: PostgresStoreOptions;
-  readonly #heads = new Heads();
+  readonly #heads = new HeadCache();
   readonly #nowMs: () => number | null;
   readonly #poll: TailPoll;
 

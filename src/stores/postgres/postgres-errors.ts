@@ -1,4 +1,5 @@
 import { type ErrorCode, isLogError, LogError } from "#log/errors";
+import type { ConversationId } from "#log/ids";
 
 /** Nothing was done, and doing it again may well succeed. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(["40001", "40P01", "55P03"]);
@@ -89,4 +90,12 @@ export function notFound(conversation: string): LogError {
   return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
     conversation,
   });
+}
+
+export function idBusy(conversation: ConversationId): LogError {
+  return new LogError(
+    "busy",
+    `Others write to conversation ${conversation} all the time, and this call never came in between; nothing was written, try again`,
+    { conversation },
+  );
 }

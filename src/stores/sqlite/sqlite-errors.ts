@@ -36,10 +36,6 @@ function sqliteCode(error: unknown): number | null {
   return typeof error.errcode === "number" ? error.errcode : null;
 }
 
-export function isSqliteError(error: unknown): boolean {
-  return sqliteCode(error) !== null;
-}
-
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== null && (code & 0xff) === SQLITE_BUSY;

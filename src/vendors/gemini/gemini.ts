@@ -1,5 +1,18 @@
-import { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
-import { GEMINI_ENDINGS, GEMINI_EXAMPLES } from "./gemini-endings.ts";
+import { type EndingExample, PLAIN_DIALECT, type Vendor } from "#vendors/vendor";
+import type { EndingTable } from "#turn/rules/classify";
+import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
+
+const GEMINI_ENDINGS: EndingTable = [
+  { on: "text", like: /invalid session identifier|session not found/i, class: "lost" },
+  ...COMMON_ENDINGS,
+];
+
+/** As they were seen, word for word. */
+const GEMINI_EXAMPLES: readonly EndingExample[] = [
+  ["lost", "Internal error", -32603, { details: "Invalid session identifier abc" }],
+  ["lost", "Session not found", -32602],
+  ["limit", "Quota exceeded for this project", 429],
+];
 
 export const GEMINI: Vendor = {
   name: "gemini",

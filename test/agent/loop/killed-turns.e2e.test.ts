@@ -12,7 +12,7 @@ import { join } from "node:path";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import type { Usage } from "#log/message";
-import { assistant, user } from "#log/say";
+import { assistant, user } from "#log/message-builders";
 import type { Store } from "#store/store";
 import { jsonlStore } from "#stores/jsonl/index";
 import { sqliteStore } from "#stores/sqlite/index";

@@ -6,7 +6,7 @@ import type { ModelAnswer } from "#agent/models/model-answer";
 import { answerEntries, CUT_OFF_CALL, stepFacts } from "#agent/rules/answer-entries";
 import { applyStateUpdate, stateAfter } from "#agent/rules/derived-state";
 import { answerPlace, openCalls } from "#agent/rules/open-calls";
-import { assistant, toolResult, user } from "#log/say";
+import { assistant, toolResult, user } from "#log/message-builders";
 import type { Entry, EntryBody } from "#log/entry";
 
 const tools = new Map([

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { logsOnBranch } from "#conversation/branch-pages";
 import { Holdfast } from "#conversation/holdfast";
-import { user } from "#log/say";
+import { user } from "#log/message-builders";
 import { decorateStore } from "#store/decorate";
 import { inMemoryStore } from "#stores/in-memory/index";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Fence, fenceNotes } from "#stores/postgres/check/pg-fence-check";
-import { type FencedTable, fenceTable, isFenced } from "#stores/postgres/tables/pg-row-security";
+import { type Fence, fenceNotes } from "#stores/postgres/check/check-row-security";
+import { type FencedTable, fenceTable, isFenced } from "#stores/postgres/tables/row-security";
 
 const whole: FencedTable = {
   name: "entries",

@@ -8,7 +8,7 @@ import { conv, Rig, texts, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 import { openHoldfast } from "#index";
 import { postgresStore } from "#stores/postgres/index";
-import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
+import { LOG_TABLES } from "#stores/postgres/tables/schema";
 import { holdfastHere } from "../../edges/cli/cli-here.ts";
 import { erasesAsModelled } from "../../support/erase-acts.ts";
 import { readsAroundLostEntry } from "../../support/lost-entry.ts";

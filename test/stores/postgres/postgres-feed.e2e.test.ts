@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { conv, Rig, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 import { type PgClient, type PgPool, postgresStore } from "#stores/postgres/index";
-import { PG_SCHEMA_VERSION } from "#stores/postgres/tables/pg-migrations";
+import { SCHEMA_VERSION } from "#stores/postgres/tables/migrations";
 import { holdfastHere } from "../../edges/cli/cli-here.ts";
 import { HANG_MS } from "../../support/hang.ts";
 import { poolOf, type PostgresRig, postgresRig } from "../../support/postgres-subject.ts";
@@ -127,7 +127,7 @@ test("health tells version, clock and connections, and answers also where the se
   const health = await store.health?.();
   expect(health).toMatchObject({
     server: expect.stringMatching(/^PostgreSQL 1\d/),
-    schemaVersion: PG_SCHEMA_VERSION,
+    schemaVersion: SCHEMA_VERSION,
   });
   expect(Math.abs(health?.clockAheadMs ?? Infinity)).toBeLessThan(HANG_MS);
   const held = await pool.connect();

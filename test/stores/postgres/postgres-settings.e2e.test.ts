@@ -14,7 +14,7 @@ import { poolOf, type PostgresRig, postgresRig } from "../../support/postgres-su
 import { type ProbedStore, probeStore } from "../../support/probes/probe-spaces.ts";
 import { rewrittenPool } from "../../support/rewritten-pool.ts";
 import pg from "pg";
-import { LOG_TABLES } from "#stores/postgres/tables/pg-schema";
+import { LOG_TABLES } from "#stores/postgres/tables/schema";
 import { OTHER } from "../../support/probes/stolen-ids.ts";
 
 const TABLES = ["conversations", "search_marks", ...LOG_TABLES];

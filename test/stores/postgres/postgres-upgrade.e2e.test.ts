@@ -7,10 +7,10 @@ import { Holdfast } from "#conversation/holdfast";
 import { parseSpaceId } from "#log/ids";
 import { user } from "#store/contract/rig";
 import { Db } from "#stores/postgres/db/db";
-import { openConnections } from "#stores/postgres/db/pg-connections";
+import { openConnections } from "#stores/postgres/db/connections";
 import { SqlTexts } from "#stores/postgres/db/sql-texts";
 import { type PgPool, postgresStore } from "#stores/postgres/index";
-import { migrateSchema, STEPS } from "#stores/postgres/tables/pg-migrations";
+import { migrateSchema, STEPS } from "#stores/postgres/tables/migrations";
 import { poolOf, type PostgresRig, postgresRig } from "../../support/postgres-subject.ts";
 
 const VERSION = "select version, oldest, functions from older.holdfast";

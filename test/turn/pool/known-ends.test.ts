@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import { KnownEnds } from "#turn/pool/known-ends";
 import { inMemoryStore } from "#stores/in-memory/index";
-import { user } from "#log/say";
+import { user } from "#log/message-builders";
 
 async function left() {
   const holdfast = new Holdfast(inMemoryStore(), "default");

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { classifyEnd, type EndSigns, PLAIN_ENDINGS } from "#turn/rules/classify";
 import { CLAUDE_ENDINGS } from "#vendors/claude/claude-endings";
-import { CODEX_ENDINGS } from "#vendors/codex/codex-endings";
+import { CODEX_ENDINGS } from "#vendors/codex/codex";
 import type { Json } from "#log/json/json-text";
 
 function failure(message: string, code: number | string | null = -32603, data: Json = null): EndSigns {

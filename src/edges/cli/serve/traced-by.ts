@@ -1,5 +1,5 @@
 import { type Call, remark } from "#edges/cli/command";
-import type { StoreObserver } from "#store/observe/observe-store";
+import type { StoreObserver } from "#store/observe-store";
 
 /** Spans for `--otel`: they go to whichever SDK was loaded before the command, as `node --import` does. */
 export async function tracedBy(call: Call): Promise<readonly StoreObserver[]> {

@@ -2,13 +2,15 @@ import type { StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { Head } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
-import { type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
+import { type Disk, type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
 import { type LogLocation, logPath } from "#stores/jsonl/log-location";
 import { wasSynced } from "./diagnose.ts";
 import { type CommitGiven, encodeBatch } from "./framing.ts";
-import { type Cursor, FILE_START, type ScannedBatch, scanBatches, type Stop } from "./scan-batches.ts";
+import { type Cursor, FILE_START, scanBatches, type ScannedBatch, type Stop } from "./scan-batches.ts";
 import { scanRest, type Stretch } from "./scan-rest.ts";
-import { setAside } from "./set-aside.ts";
+import { join } from "node:path";
+import { CHUNK_BYTES } from "./file-lines.ts";
+import { tornName } from "#stores/jsonl/file-names";
 
 const SCANS_MAX = 3; // damage must be seen the same twice: a repair by another process may run under a reader
 const UNSYNCED_BYTES_MAX = 1_048_576; // bounds what a power cut can take of relaxed batches, and what a list reads back
@@ -222,5 +224,36 @@ async function addBytes(
     // Failing that, the bytes have no commit or are not acknowledged; the next writer sets them aside.
     await file.truncate(how.at).catch(() => undefined);
     throw error;
+  }
+}
+
+const COPIES_MAX = 1_000; // a repair cut off between copy and cut leaves a copy; nobody is cut off this often
+
+/**
+ * Moves the bytes of an unfinished batch into a file of their own. They are safe there before they leave the log,
+ * and the log is cut, and the cut on the disk, before anything is written in their place.
+ */
+async function setAside(
+  location: LogLocation,
+  file: DiskFile,
+  range: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const { disk, folder } = location;
+  await using torn = await openNew(disk, (copy) =>
+    join(folder, tornName(location.conversation, range.from, copy)),
+  );
+  for (let at = range.from; at < range.to; at += CHUNK_BYTES) {
+    await torn.write(await file.read(at, Math.min(CHUNK_BYTES, range.to - at)), at - range.from);
+  }
+  await torn.sync();
+  await disk.syncFolder(folder);
+  await file.truncate(range.from);
+  await file.sync();
+}
+
+async function openNew(disk: Disk, pathOf: (copy: number) => string): Promise<DiskFile> {
+  for (let copy = 0; ; copy++) {
+    if (copy < COPIES_MAX && (await disk.stat(pathOf(copy))) !== null) continue;
+    return disk.open(pathOf(copy), "create");
   }
 }

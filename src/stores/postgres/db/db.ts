@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isLost, isSilent, mayTryAgain, toLogError } from "#stores/postgres/postgres-errors";
-import { setSpace } from "#stores/postgres/tables/pg-row-security";
+import { setSpace } from "#stores/postgres/tables/row-security";
 import type { ConnectionCounts } from "#store/requests";
 import { type Call, SqlTexts } from "./sql-texts.ts";
 
@@ -195,4 +195,19 @@ function waitsUpTo(ms: number): string {
 
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** One question about conversations of many spaces; each row begins with the space. */
+export async function askEachSpace<R extends Row>(
+  db: Db,
+  call: Call,
+  rows: readonly Row[],
+): Promise<readonly R[]> {
+  const columns = (some: readonly Row[]): readonly unknown[] =>
+    call.types.map((_, at) => some.map((row) => row[at]));
+  if (!db.fenced || db.functions) return db.call<R>(call, ...columns(rows));
+  const answers: R[] = [];
+  for (const [space, some] of Map.groupBy(rows, ([first]) => String(first)))
+    answers.push(...(await db.inSpace(space).call<R>(call, ...columns(some))));
+  return answers;
 }

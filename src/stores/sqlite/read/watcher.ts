@@ -1,12 +1,15 @@
 import type { StoredEntry } from "#log/entry";
-import type { SpaceId } from "#log/ids";
+import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
-import { TailFeeds, type TailPage } from "#store/tail-feeds";
+import { TAIL_PAGE, TailFeeds, type TailPage } from "#store/tail-feeds";
 import { TailWaiters } from "#store/tail-waiters";
-import { isBusy } from "#stores/sqlite/sqlite-errors";
+import { isBusy, notFound } from "#stores/sqlite/sqlite-errors";
 import type { ReadConnection } from "./read-connection.ts";
 import { type Growth, tailName } from "./growth.ts";
-import { readTailPage } from "./tail-page.ts";
+import { LogError } from "#log/errors";
+import { withinBytes } from "#store/within-bytes";
+import { ENTRY_COLUMNS, type EntryRow } from "#stores/sqlite/tables/rows";
+import { type Reader, storedOf } from "./reader.ts";
 
 const POLL_MS = 50; // how late a commit of another process may be noticed
 const CHECKED_PER_POLL = 100; // tails whose own conversation is looked at, after a change, for what growth does not show
@@ -106,4 +109,27 @@ export function tailEntries(
       watcher.changed(name, { seq, looks }, signal),
   };
   return watcher.feeds.follow(name, source, from);
+}
+
+const END = "SELECT row, head_seq FROM conversations WHERE space = ? AND id = ? AND listed = 1";
+const NEXT = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?`;
+
+/** The next entries, and how far the log reached before they were read. */
+function readTailPage(
+  { sql, lookup }: Reader,
+  space: SpaceId,
+  conversation: ConversationId,
+  after: number,
+): TailPage {
+  const found = sql.get<[number, number]>(END, space, conversation);
+  if (found === undefined) throw notFound(conversation);
+  const [row, headSeq] = found;
+  if (headSeq <= after) return { entries: [], headSeq };
+  const rows = sql.all<EntryRow>(NEXT, row, after, TAIL_PAGE.limit);
+  if (rows.length > 0) return { entries: withinBytes(storedOf(rows, lookup), TAIL_PAGE.bytes), headSeq };
+  throw new LogError(
+    "damaged",
+    `Conversation ${conversation} is damaged: its log ends at ${after} or before and should end at ${headSeq}`,
+    { conversation, reachableSeq: after },
+  );
 }

@@ -5,8 +5,9 @@ import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { appendTx } from "./append-batch.ts";
 import { packDrafts, type PackedDrafts } from "./pack-drafts.ts";
 import type { Connection } from "./write-connection.ts";
-import { leaseTx } from "./write-lease.ts";
 import { createTx, forkTx } from "./start-log.ts";
+import { leaseAt, planAcquire, planRenew } from "#log/plans/lease";
+import type { HeadView } from "#store/requests";
 
 /** Thrown when a command failed after it had begun to write, to begin the group again with savepoints. */
 class HalfWritten extends Error {}
@@ -134,4 +135,19 @@ function putBlobTx(
   if (packed === undefined) return "";
   insertBlob(lookup.sql, row, head.headSeq, packed);
   return packed.digest;
+}
+
+const UPDATE = "UPDATE conversations SET epoch = ?, lease_writer = ?, lease_until = ? WHERE row = ?";
+
+function leaseTx(lookup: Lookup, command: Extract<GroupCommand, { kind: "acquire" | "renew" }>): HeadView {
+  const { space, nowMs } = command;
+  const found = lookup.listed(space, command.request.conversation);
+  const { epoch, lease } =
+    command.kind === "acquire"
+      ? planAcquire(found.head, found.lease, { ...command.request, nowMs })
+      : planRenew(found.head, found.lease, { ...command.request, nowMs });
+  lookup.sql.run(UPDATE, epoch, lease?.writer ?? null, lease?.untilMs ?? null, found.row);
+  const head = { ...found.head, epoch };
+  lookup.keepHead(space, { ...found, head, lease });
+  return { ...head, lease: leaseAt(lease, nowMs) };
 }

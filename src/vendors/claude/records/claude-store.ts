@@ -1,16 +1,17 @@
 import { lstat, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LogError } from "#log/errors";
-import { isSessionId } from "#vendors/records/naming";
-import { eachRecord, entriesIn, readEdges, stampOf } from "#vendors/records/record-files";
+import { isSessionId, titleFrom } from "#vendors/records/naming";
+import { eachRecord, type Edges, entriesIn, readEdges, stampOf } from "#vendors/records/record-files";
 import type { NativeMessage } from "#upstream/upstream";
 import type { Moved, NativeSession, NativeStore, NewTranscript } from "#vendors/records/native-store";
-import { describeTranscript } from "./describe-transcript.ts";
-import { knownFolder, projectFolder } from "./project-folders.ts";
+import { knownFolder, projectFolder, projectName } from "./project-folders.ts";
 import { moveTranscript } from "./move-transcript.ts";
 import { transcriptText } from "./transcript-text.ts";
 import { transcriptReader } from "./transcript-reader.ts";
 import { writeWhole } from "./transcript-files.ts";
+import { messagesIn } from "./transcript-messages.ts";
+import { type Fields, fieldsIn, textIn } from "#log/json/json-fields";
 
 interface ClaudeStoreOptions {
   /** Where Claude keeps its state, `~/.claude` unless it was told otherwise. */
@@ -122,4 +123,50 @@ async function writeTranscript(folder: string, transcript: NewTranscript): Promi
     throw new LogError("invalid_request", "A transcript needs a message that Claude can take", { id });
   await writeWhole(join(folder, `${id}.jsonl`), text);
   return id;
+}
+
+/** What the ends of a transcript tell of it; null when it is no conversation of its own. */
+function describeTranscript(folder: string, id: string, edges: Edges): NativeSession | null {
+  const { head, tail, updatedAt } = edges;
+  if (head[0]?.["isSidechain"] === true) return null;
+  const cwd = cwdIn(folder, edges);
+  const title = titleFrom(
+    named(tail) ?? named(head) ?? lastOf(tail, "last-prompt", "lastPrompt") ?? firstPrompt(head),
+  );
+  return cwd === null && title === null ? null : { id, cwd, title, updatedAt };
+}
+
+/** A name that a person gave goes before one that was made up. */
+function named(records: readonly Fields[]): string | null {
+  return (
+    lastOf(records, "custom-title", "customTitle") ??
+    lastOf(records, "ai-title", "aiTitle") ??
+    lastOf(records, "summary", "summary")
+  );
+}
+
+function lastOf(records: readonly Fields[], type: string, name: string): string | null {
+  return textIn(records.findLast((record) => record["type"] === type)?.[name]) || null;
+}
+
+/** The shell wanders and transcripts are moved: of the folders named, the one that the transcript is kept under. */
+function cwdIn(folder: string, { head, tail }: Edges): string | null {
+  const told = [
+    lastOf(tail, "relocated", "relocatedCwd"),
+    ...[...head, ...tail].map((record) => textIn(record["cwd"])),
+  ];
+  const cwds = told.filter((cwd) => cwd !== null);
+  return cwds.find((cwd) => projectName(cwd) === folder) ?? cwds[0] ?? null;
+}
+
+function firstPrompt(records: readonly Fields[]): string | null {
+  for (const record of records) {
+    if (record["type"] !== "user" || fieldsIn(record["message"]) === null) continue;
+    for (const { message } of messagesIn([record])) {
+      const text =
+        message.role === "user" ? message.content.find((block) => block.type === "text") : undefined;
+      if (text !== undefined) return text.text;
+    }
+  }
+  return null;
 }

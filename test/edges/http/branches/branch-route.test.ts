@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "#edges/http/client/index";
 import { cutStrings } from "#edges/http/branches/cut-strings";
-import { assistant, user } from "#log/say";
+import { assistant, user } from "#log/message-builders";
 import { serve, type Served } from "../served.ts";
 
 let served: Served;

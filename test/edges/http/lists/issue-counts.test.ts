@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { IssueCounts } from "#edges/http/lists/issue-counts";
-import { user } from "#log/say";
+import { user } from "#log/message-builders";
 import { openHoldfast } from "#open";
 import { countedStore } from "../../../support/counted-store.ts";
 

@@ -1,0 +1,179 @@
+import { LogError } from "#log/errors";
+import type { ConnectionCounts } from "#store/requests";
+import type { Connections, Row, Session } from "./db.ts";
+import type { ListenClient } from "./listener.ts";
+import { readJson } from "#log/json/read-json";
+
+interface PgQuery {
+  readonly text: string;
+  readonly values: unknown[];
+  readonly rowMode: "array";
+  readonly types: { getTypeParser(oid: number, format?: string): (value: string) => unknown };
+  /** Of the driver: milliseconds until it gives up. */
+  readonly query_timeout: number;
+}
+
+interface PgResult {
+  readonly rows: readonly unknown[];
+}
+
+/** What is used of a client of node-postgres. */
+export interface PgClient {
+  query(config: PgQuery): Promise<PgResult>;
+  release(destroy?: boolean | Error): void;
+  on?(event: "error", listener: () => void): unknown;
+  removeListener?(event: "error", listener: () => void): unknown;
+}
+
+/** What is used of a pool of node-postgres: one of the host's own may be given. */
+export interface PgPool {
+  query(config: PgQuery): Promise<PgResult>;
+  connect(): Promise<PgClient>;
+  end(): Promise<void>;
+  on?(event: "error", listener: () => void): unknown;
+  readonly totalCount?: number;
+  readonly idleCount?: number;
+  readonly waitingCount?: number;
+  readonly options?: { readonly max?: number };
+}
+
+const [BOOL, BYTEA, INT8, INT2, INT4, TEXT_ARRAY] = [16, 17, 20, 21, 23, 1009];
+
+/** Seqs are safe integers. The driver's own parsers belong to the host, so each query brings its own. */
+function parserOf(oid: number): (value: string) => unknown {
+  switch (oid) {
+    case BOOL:
+      return (value) => value === "t";
+    case BYTEA:
+      return (value) => Buffer.from(value.slice(2), "hex");
+    case INT8:
+    case INT4:
+    case INT2:
+      return safeInteger;
+    case TEXT_ARRAY:
+      return (value) => readJson(value);
+    default:
+      return (value) => value;
+  }
+}
+
+function safeInteger(text: string): number {
+  const number = Number(text);
+  if (Number.isSafeInteger(number)) return number;
+  throw new LogError("damaged", `${text} is no safe integer`, { number: text });
+}
+
+const TYPES = { getTypeParser: parserOf };
+
+function sessionOf(target: { query(config: PgQuery): Promise<PgResult> }, queryMs: number): Session {
+  const how = { rowMode: "array", types: TYPES, query_timeout: queryMs } as const;
+  return {
+    async query(text, values) {
+      const { rows } = await target.query({ text, values: [...values], ...how });
+      return rows as readonly Row[];
+    },
+  };
+}
+
+const unheard = (): void => undefined;
+const PATIENCE = 12;
+
+/** Connections of a pool of node-postgres. A pool that was given stays the host's to end. */
+function pgConnections(pool: PgPool, given: ConnectionSettings): Connections {
+  const { owned, queryMs } = given;
+  // Unheard, the death of an idle connection would end the process.
+  if (owned) pool.on?.("error", unheard);
+  return {
+    queryMs,
+    // A pool throws away a connection whose statement failed, and so one that fell silent.
+    ...sessionOf(pool, queryMs),
+    patient: () => pgConnections(pool, { owned: false, queryMs: queryMs * PATIENCE }),
+    async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+      const client = await pool.connect();
+      client.on?.("error", unheard);
+      let failed = true;
+      try {
+        const result = await work(sessionOf(client, queryMs));
+        failed = false;
+        return result;
+      } finally {
+        client.removeListener?.("error", unheard);
+        client.release(failed);
+      }
+    },
+    counts: () => countsOf(pool),
+    close: async () => {
+      if (owned) await pool.end();
+    },
+  };
+}
+
+interface ConnectionSettings {
+  readonly owned: boolean;
+  /** How long a statement is waited for. */
+  readonly queryMs: number;
+}
+
+function countsOf({ totalCount, idleCount, waitingCount, options }: PgPool): ConnectionCounts | null {
+  if (totalCount === undefined || idleCount === undefined || waitingCount === undefined) return null;
+  const inUse = totalCount - idleCount;
+  return { open: totalCount, inUse, waiting: waitingCount, most: options?.max ?? null };
+}
+
+/** A line that was cut without a word is noticed, also where nothing is sent. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
+interface PoolSettings {
+  readonly url: string;
+  readonly connections: number;
+  readonly connectMs: number;
+}
+
+/** Those of the pool that the host brings, or of one of our own. */
+export async function openConnections(
+  pool: PgPool | undefined,
+  settings: PoolSettings & { readonly queryMs: number },
+): Promise<Connections> {
+  const { queryMs } = settings;
+  return pool === undefined
+    ? pgConnections(await openPool(settings), { owned: true, queryMs })
+    : pgConnections(pool, { owned: false, queryMs });
+}
+
+/** A pool of our own; the driver is loaded when it is needed. */
+async function openPool({ url, connections, connectMs }: PoolSettings): Promise<PgPool> {
+  const { Pool } = await loadDriver();
+  return new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: connectMs,
+    application_name: "holdfast",
+    ...KEEP_ALIVE,
+  });
+}
+
+/** A client that is no part of any pool, not connected yet. */
+export async function openClient(given: Omit<PoolSettings, "connections">): Promise<ListenClient> {
+  const { Client } = await loadDriver();
+  const client = new Client({
+    connectionString: given.url,
+    connectionTimeoutMillis: given.connectMs,
+    application_name: "holdfast listen",
+    ...KEEP_ALIVE,
+  });
+  return client as typeof client & { unref(): void }; // missing in the driver's types
+}
+
+async function loadDriver(): Promise<typeof import("pg")> {
+  try {
+    const driver = (await import("pg")) as unknown as typeof import("pg") & { default?: typeof import("pg") };
+    return driver.default ?? driver;
+  } catch (cause) {
+    throw new LogError(
+      "invalid_request",
+      'A store in PostgreSQL needs the package "pg": npm install pg. Nothing was opened',
+      {},
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,163 @@
+import type { Appended, StampedDraft } from "#log/batch";
+import { decodeEntry } from "#log/codec";
+import type { Entry, SettingType } from "#log/entry";
+import { SETTING_TYPES, typeNumber } from "#log/entry-types";
+import type { ConversationId, EntryId, SpaceId } from "#log/ids";
+import type { Known, Place, SettingPlaces } from "#log/lineage/head";
+import { keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
+import { refsOf } from "#log/plans/plan-append";
+import type { Db } from "#stores/postgres/db/db";
+import { notFound } from "#stores/postgres/postgres-errors";
+import { readWindow } from "#stores/postgres/read/window";
+import { LOOK_UP } from "#stores/postgres/tables/read-sql";
+import { type Part, partsOf, placeIn, type State, stateIn } from "#stores/postgres/tables/rows";
+import { escapeText } from "#stores/postgres/tables/escape-text";
+
+type Seen = Appended & { readonly digest: string };
+
+/** What a plan is made from, all of it as it was at one moment. */
+export interface Looked {
+  readonly state: State;
+  readonly nowMs: number;
+  readonly seen: Seen | null;
+  readonly known: ReadonlyMap<EntryId, Known>;
+  readonly settings: ReadonlyMap<EntryId, SettingPlaces>;
+  readonly kept: ReadonlyMap<EntryId, readonly Entry[]>;
+  /** Entries of the batch that are in the log already, by their ids. */
+  readonly mine: ReadonlyMap<EntryId, number>;
+}
+
+export interface LookupRequest {
+  readonly conversation: ConversationId;
+  readonly key: string | null;
+  readonly drafts: readonly StampedDraft[];
+  /** After a doubt: whether the batch itself is there. */
+  readonly doubted: boolean;
+}
+
+const KINDS = SETTING_TYPES.map((type) => typeNumber(type) ?? 0);
+const TYPE_OF = new Map<number, SettingType>(SETTING_TYPES.map((type) => [typeNumber(type) ?? 0, type]));
+
+/** Null where the space has no such conversation. */
+export async function lookUp(
+  db: Db,
+  space: SpaceId,
+  asked: LookupRequest,
+  nowMs: number | null,
+): Promise<Looked> {
+  const { conversation, drafts } = asked;
+  const parts = await db.call<Part>(
+    LOOK_UP,
+    space,
+    conversation,
+    asked.key === null ? null : escapeText(asked.key),
+    namedIn(drafts),
+    parentsIn(drafts),
+    asked.doubted ? drafts.map(({ id }) => id) : [],
+    KINDS,
+    nowMs,
+  );
+  const state = stateIn(parts);
+  if (state === null) throw notFound(conversation);
+  const places = knownIn(parts);
+  const refs = refsOf(drafts);
+  return {
+    state,
+    nowMs: parts.find(([part]) => part === "head")?.[4] ?? 0,
+    seen: seenIn(parts),
+    known: new Map([...places].filter(([id]) => refs.has(id))),
+    settings: settingsIn(parts),
+    kept: await readKept(db, space, { state, drafts, places }),
+    mine: new Map(
+      partsOf(parts, "mine").flatMap(({ 3: id, 4: seq }) => (id && seq ? [[id, seq] as const] : [])),
+    ),
+  };
+}
+
+/** What a batch refers to: ids, parents, targets, and where a compaction begins to keep. */
+function namedIn(drafts: readonly StampedDraft[]): readonly EntryId[] {
+  const kept = drafts.flatMap(({ draft }) =>
+    draft.type === "compaction" && typeof draft.body["firstKeptEntryId"] === "string"
+      ? [draft.body["firstKeptEntryId"]]
+      : [],
+  );
+  return [...new Set([...refsOf(drafts), ...kept])];
+}
+
+/** Nodes that may open a segment; the leaf is the statement's to add. */
+function parentsIn(drafts: readonly StampedDraft[]): readonly EntryId[] {
+  return drafts.flatMap(({ draft }) => [
+    ...(draft.parentId ? [draft.parentId] : []),
+    ...(draft.type === "leaf" ? [draft.body["target"] as EntryId] : []),
+  ]);
+}
+
+function knownIn(parts: readonly Part[]): ReadonlyMap<EntryId, Known> {
+  const known = new Map<EntryId, Known>();
+  // Its own entry hides one of the same id that it inherited.
+  for (const part of partsOf(parts, "known").toSorted(
+    (a, b) => Number(a[8] === "true") - Number(b[8] === "true"),
+  ))
+    if (part[3] !== null)
+      known.set(part[3], {
+        id: part[3],
+        place: part[10] === null ? null : placeIn(part),
+        tip: part[2] === 1,
+      });
+  return known;
+}
+
+function seenIn(parts: readonly Part[]): Seen | null {
+  const [key] = partsOf(parts, "key");
+  if (key === undefined) return null;
+  const [, digest, , lastId, fromSeq, toSeq] = key;
+  return { fromSeq: fromSeq ?? 0, toSeq: Number(toSeq), lastId: lastId ?? "", digest: digest ?? "" };
+}
+
+function settingsIn(parts: readonly Part[]): ReadonlyMap<EntryId, SettingPlaces> {
+  const settings = new Map<EntryId, { [T in SettingType]?: Place }>();
+  for (const part of partsOf(parts, "setting")) {
+    const [, , kind, id] = part;
+    const [type, place] = [TYPE_OF.get(kind ?? 0), placeIn(part)];
+    if (id === null || type === undefined || place === null) continue;
+    const at = settings.get(id) ?? {};
+    at[type] = place;
+    settings.set(id, at);
+  }
+  return settings;
+}
+
+/** The nodes each compaction is judged by; none where its first kept entry is off the path. Nodes never change. */
+async function readKept(
+  db: Db,
+  space: SpaceId,
+  given: {
+    readonly state: State;
+    readonly drafts: readonly StampedDraft[];
+    readonly places: ReadonlyMap<EntryId, Known>;
+  },
+): Promise<ReadonlyMap<EntryId, readonly Entry[]>> {
+  const { head } = given.state;
+  const kept = new Map<EntryId, readonly Entry[]>();
+  const placeOf = (id: EntryId): Place | null | undefined =>
+    id === head.leaf.id ? head.leaf : given.places.get(id)?.place;
+  for (const { compaction, from, firstKept } of keptReads(head, given.drafts)) {
+    const first = firstKept ?? from;
+    const [start, until] = [placeOf(from), placeOf(first)];
+    if (!start || !until || until.depth > start.depth) continue;
+    const count = start.depth - until.depth + 1;
+    const { conversation, segment, depth } = start;
+    const { page } = await readWindow(db, space, {
+      conversation: head.conversation,
+      from: { conversation, segment, depth },
+      limit: Math.min(count + LOOKBACK_NODES, depth + 1),
+      settings: [],
+    });
+    if (page.entries[count - 1]?.id === first)
+      kept.set(
+        compaction,
+        page.entries.map((entry) => decodeEntry(entry)),
+      );
+  }
+  return kept;
+}
