@@ -57,7 +57,14 @@ export function parseKey(text: unknown): string {
 
 const LISTED_TIME = /^(?:\d{4}-\d{2}-\d{2}T[\d:.]+Z)?$/; // none where not even the first entry can be read
 
-/** Where a page of a list ended: the time of its last conversation's latest entry, and its id. */
+/** Where a page of a list ended: the time of its last conversation's latest entry, and its id. Lists are sorted by it. */
+export function listCursor(last: {
+  readonly updatedAt: string;
+  readonly conversation: ConversationId;
+}): string {
+  return `${last.updatedAt} ${last.conversation}`;
+}
+
 export function parseListCursor(after: string): readonly [updatedAt: string, id: ConversationId] {
   const blank = after.indexOf(" ");
   const updatedAt = after.slice(0, Math.max(blank, 0));

@@ -1,5 +1,9 @@
-import { LogError } from "#log/errors";
-import type { Run } from "#log/runs/run-row";
+import type { Entry } from "#log/entry";
+import { isLogError, LogError } from "#log/errors";
+import { readJson } from "#log/json/read-json";
+import type { Head } from "#log/lineage/head";
+import type { LastRun } from "#log/runs/run-count";
+import { type Run, runRow } from "#log/runs/run-row";
 import type { RunPage, RunsRequest } from "./requests.ts";
 
 /** Whether a run is one of those asked for, wherever the page begins. */
@@ -35,6 +39,66 @@ export function pageOfRuns(all: readonly Run[], request: RunsRequest): RunPage {
     runs: page.map(({ run }) => run),
     next: sorted.length > page.length ? (page.at(-1)?.order ?? null) : null,
   };
+}
+
+/** Where a page of rows of runs ended. `name` is how the store names a conversation in it. */
+export function parseRunCursor(
+  after: string,
+  name: RegExp,
+): readonly [startedAt: string, conversation: string, seq: number] {
+  const [startedAt = "", conversation = "", seq, ...rest] = after.split(" ");
+  if (rest.length === 0 && name.test(conversation) && Number.isSafeInteger(Number(seq)))
+    return [startedAt, conversation, Number(seq)];
+  throw new LogError("invalid_request", `"${after}" is not a cursor. Use the cursor of the page before.`);
+}
+
+/** How a store with rows of runs reads one: by the columns that a cursor names, and as a run. */
+interface RunRows<Row> {
+  readonly cursor: (row: Row) => readonly [startedAt: string, conversation: string | number, seq: number];
+  readonly run: (row: Row) => Run;
+}
+
+/** A page of the rows that were found, which are one more than the page where another follows. */
+export function pageOfRunRows<Row>(
+  found: readonly Row[],
+  request: RunsRequest,
+  { cursor, run }: RunRows<Row>,
+): RunPage {
+  const page = found.slice(0, request.limit);
+  const runs = page.flatMap((row): readonly Run[] => {
+    try {
+      return [run(row)];
+    } catch (error) {
+      // A damaged log is for the doctor, and hides no run of another.
+      if (request.conversation !== undefined || !isLogError(error) || error.group !== "damaged") throw error;
+      return [];
+    }
+  });
+  const last = page.at(-1);
+  return { runs, next: last !== undefined && found.length > page.length ? cursor(last).join(" ") : null };
+}
+
+/** The run of a row: an ended one has in it what was counted, an open one has it in the head of its log. */
+export function runOfRow(
+  row: { readonly seq: number; readonly finished: string | null; readonly start: Entry | null },
+  head: Head | null,
+  entryAt: (seq: number) => Entry | null,
+): Run {
+  const { seq, finished, start } = row;
+  const open = head?.summary?.run;
+  const stored = finished === null ? null : (readJson(finished) as unknown as LastRun);
+  const last = stored ?? (open?.counted?.startSeq === seq ? open : null);
+  if (head === null || !last || start?.type !== "run_start")
+    throw new LogError(
+      "damaged",
+      `The run that began at entry ${seq} of ${head?.conversation ?? "a missing conversation"} is not whole`,
+    );
+  const { conversation, headSeq, summary } = head;
+  const endSeq = last.counted?.endSeq ?? null;
+  const end = endSeq === null ? null : entryAt(endSeq);
+  const run = runRow({ start, last, end, conversation, parent: summary?.parent ?? null, headSeq });
+  if (run === null) throw new LogError("damaged", `Run ${last.run} of ${conversation} was never counted`);
+  return run;
 }
 
 /** Times are compared as text, so both ends are brought into the form that entries have. */

@@ -163,3 +163,24 @@ function isSaid(at: LogIndex | undefined, id: EntryId, upTo: number, hidden: Set
   if (said === true) hidden.add(id);
   return said !== undefined;
 }
+
+/** A hide fact about a node, and the conversation that holds the node. */
+export interface HideFact {
+  readonly holder: string | number;
+  readonly target: EntryId;
+  readonly hidden: boolean;
+}
+
+/**
+ * Those of the nodes that facts hide. Of several facts about a node the last counts: the facts of a conversation follow those of
+ * its sources, each in the order of its log.
+ */
+export function hiddenBy(
+  facts: readonly HideFact[],
+  nodes: readonly Pick<HideFact, "holder" | "target">[],
+): ReadonlySet<EntryId> {
+  const hidden = new Map(facts.map((fact) => [`${fact.holder} ${fact.target}`, fact.hidden]));
+  return new Set(
+    nodes.flatMap(({ holder, target }) => (hidden.get(`${holder} ${target}`) === true ? [target] : [])),
+  );
+}

@@ -1,4 +1,4 @@
-import type { SpaceId } from "#log/ids";
+import { listCursor, type SpaceId } from "#log/ids";
 import type { ListedLog, IndexedLogs } from "./indexed-log.ts";
 import type { Listed, ListRequest } from "#store/requests";
 
@@ -39,7 +39,7 @@ export class ListPages {
       at += some.length;
     }
     const last = sorted[at - 1];
-    const next = last !== undefined && at < sorted.length && at > from ? orderOf(last) : null;
+    const next = last !== undefined && at < sorted.length && at > from ? listCursor(last) : null;
     if (next !== null) this.#remember(`${asked} ${next}`, { sorted, from: at });
     return { conversations, next };
   }
@@ -48,7 +48,7 @@ export class ListPages {
     const sorted = (await this.#logs.list(this.#space, prefix))
       .filter((listed) => !listed.erased && (listed.summary?.unlisted ?? false) === unlisted)
       .filter(({ origin }) => forkOf === undefined || origin?.conversation === forkOf)
-      .map((listed) => ({ listed, order: orderOf(listed) }))
+      .map((listed) => ({ listed, order: listCursor(listed) }))
       .filter(({ order }) => after === undefined || order < after)
       .toSorted((a, b) => (a.order < b.order ? 1 : -1))
       .map(({ listed }) => listed);
@@ -66,11 +66,6 @@ export class ListPages {
     const [oldest] = this.#rests.keys();
     if (this.#rests.size > CURSORS_MAX && oldest !== undefined) this.#rests.delete(oldest);
   }
-}
-
-/** What lists are sorted by, and what a cursor says. */
-function orderOf(listed: Listed): string {
-  return `${listed.updatedAt} ${listed.conversation}`;
 }
 
 function withoutErased({ erased: _, ...listed }: ListedLog): Listed {

@@ -1,4 +1,4 @@
-import { parseListCursor, type SpaceId } from "#log/ids";
+import { listCursor, parseListCursor, type SpaceId } from "#log/ids";
 import type { Listed, ListRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { EVERY_SPACE } from "#stores/postgres/tables/row-security";
@@ -32,7 +32,7 @@ export async function listPage(
     : db.read<[string]>(FORKS_PAGE, ...asked, forkOf));
   const conversations = rows.slice(0, limit).map(([row]) => toListed(row));
   const last = conversations.at(-1);
-  const next = last !== undefined && rows.length > limit ? `${last.updatedAt} ${last.conversation}` : null;
+  const next = last !== undefined && rows.length > limit ? listCursor(last) : null;
   return { conversations, next };
 }
 

@@ -1,21 +1,20 @@
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
-import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
-import type { LastRun } from "#log/runs/run-count";
-import { type Run, runRow } from "#log/runs/run-row";
 import type { RunPage, RunsRequest } from "#store/requests";
+import { pageOfRunRows, parseRunCursor, runOfRow } from "#store/run-pages";
 import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { ENTRY_COLUMNS, type EntryRow, readState, toStored } from "#stores/postgres/tables/rows";
 import { nameDigest } from "#stores/postgres/tables/escape-text";
 import { rowsMax } from "./window.ts";
-import { readJson } from "#log/json/read-json";
 
 const columns = (of: string): string =>
   ENTRY_COLUMNS.split(", ")
     .map((name) => `${of}.${name}`)
     .join(", ");
+
+const ID = /^\S+$/; // a cursor names a conversation by its id
 
 type RunColumns = readonly [
   conversation: ConversationId,
@@ -35,21 +34,20 @@ export async function runPage(db: Db, space: SpaceId, request: RunsRequest): Pro
   const within = request.conversation;
   if (within !== undefined && found.length === 0) throw notFound(within);
   const rows = found.filter(([conversation]) => conversation !== null);
-  const page = rows.slice(0, limit);
-  const runs = page.flatMap((row): readonly Run[] => {
-    try {
-      return [toRun(row)];
-    } catch (error) {
-      // A damaged log is for the doctor, and hides no run of another.
-      if (within !== undefined || !isLogError(error) || error.group !== "damaged") throw error;
-      return [];
-    }
-  });
-  const last = page.at(-1);
-  return {
-    runs,
-    next: last !== undefined && rows.length > limit ? `${last[2]} ${last[0]} ${last[1]}` : null,
-  };
+  return pageOfRunRows(
+    rows,
+    { ...request, limit },
+    {
+      cursor: ([conversation, seq, startedAt]) => [startedAt, conversation, seq],
+      run: (row) => {
+        const [, seq, , finished, state] = row;
+        const head = state === null ? null : readState(state).head;
+        return runOfRow({ seq, finished, start: entryIn(row.slice(5, 12)) }, head, () =>
+          entryIn(row.slice(12, 19)),
+        );
+      },
+    },
+  );
 }
 
 function query(
@@ -68,7 +66,7 @@ function query(
   if (request.until !== undefined) conditions.push(`r.started_at < ${bind(request.until)}`);
   const order = conversation === undefined ? ["r.started_at", "r.conversation", "r.seq"] : ["r.seq"];
   if (request.after !== undefined) {
-    const cursor = cursorOf(request.after).slice(-order.length);
+    const cursor = parseRunCursor(request.after, ID).slice(-order.length);
     const [sign, marks] = [newestFirst ? "<" : ">", cursor.map((value) => bind(value)).join(", ")];
     conditions.push(`(${order.join(", ")}) ${sign} (${marks})`);
   }
@@ -87,32 +85,6 @@ function query(
     left join @.entries e on e.space = $1 and e.conversation = r.conversation and e.seq = r.end_seq
     order by ${sorted("r.")}`;
   return { text, values };
-}
-
-function cursorOf(after: string): [startedAt: string, conversation: string, seq: number] {
-  const [startedAt = "", conversation = "", seq, ...rest] = after.split(" ");
-  if (rest.length > 0 || !Number.isSafeInteger(Number(seq)))
-    throw new LogError("invalid_request", "That is not a cursor a page of runs ended with");
-  return [startedAt, conversation, Number(seq)];
-}
-
-function toRun(row: RunColumns): Run {
-  const [conversation, seq, , finished, text] = row;
-  const [start, end] = [entryIn(row.slice(5, 12)), entryIn(row.slice(12, 19))];
-  const head = text === null ? null : readState(text).head;
-  const open = head?.summary?.run;
-  const last =
-    finished === null
-      ? open?.counted?.startSeq === seq
-        ? open
-        : null
-      : (readJson(finished) as unknown as LastRun);
-  if (head === null || !last || start?.type !== "run_start")
-    throw new LogError("damaged", `The run that began at entry ${seq} of ${conversation} is not whole`);
-  const { headSeq, summary } = head;
-  const run = runRow({ start, last, end, conversation, parent: summary?.parent ?? null, headSeq });
-  if (run === null) throw new LogError("damaged", `Run ${last.run} of ${conversation} was never counted`);
-  return run;
 }
 
 function entryIn(columnsOf: readonly unknown[]): Entry | null {

@@ -1,3 +1,4 @@
+import { hiddenBy } from "#log/lineage/lineage";
 import type { StoredEntry, SettingType } from "#log/entry";
 import { isSetting, typeNumber } from "#log/entry-types";
 import { LogError } from "#log/errors";
@@ -125,16 +126,23 @@ function nextIn(parts: readonly Part[], depth: number): Place | null {
   return null;
 }
 
-/** Later words win, and a conversation's own come after those of its sources. */
+const NO_IDS: ReadonlySet<EntryId> = new Set();
+
+/** The sources come first, the one furthest away before the others. */
 function hiddenIn(parts: readonly Part[], nodes: readonly Part[]): ReadonlySet<EntryId> {
-  const said = new Map<string, boolean>();
   const hides = partsOf(parts, "hide").toSorted(
     (a, b) => (b[2] ?? 0) - (a[2] ?? 0) || (a[4] ?? 0) - (b[4] ?? 0),
   );
-  for (const hide of hides) said.set(`${hide[9]} ${hide[1]}`, hide[8] === "true");
-  return new Set(
-    nodes.flatMap(({ 3: id, 9: holder }) =>
-      id !== null && said.get(`${holder} ${id}`) === true ? [id] : [],
+  if (hides.length === 0) return NO_IDS;
+  const facts = hides.map((hide) => ({
+    holder: String(hide[9]),
+    target: hide[1] as EntryId,
+    hidden: hide[8] === "true",
+  }));
+  return hiddenBy(
+    facts,
+    nodes.flatMap(({ 3: target, 9: holder }) =>
+      target === null || holder === null ? [] : [{ holder, target }],
     ),
   );
 }

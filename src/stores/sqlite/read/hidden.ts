@@ -1,4 +1,5 @@
 import type { EntryId } from "#log/ids";
+import { hiddenBy } from "#log/lineage/lineage";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import type { EntryRow } from "#stores/sqlite/tables/rows";
 
@@ -20,11 +21,15 @@ export function hiddenIn(
   const own = lookup.sql.all<Hide>(HIDES, conversation.row, lowest, highest, Number.MAX_SAFE_INTEGER);
   const inherited = conversation.isFork ? inheritedHides(lookup, conversation.row, depths) : [];
   if (own.length === 0 && inherited.length === 0) return NONE;
-  // Later words win, and a conversation's own come after those of its sources.
-  const said = new Map<string, boolean>();
-  for (const [holder, target, hidden] of [...inherited, ...own])
-    said.set(`${holder} ${target}`, hidden === 1);
-  return new Set(rows.filter((row) => said.get(`${row[8]} ${row[1]}`) === true).map((row) => row[1]));
+  const facts = [...inherited, ...own].map(([holder, target, hidden]) => ({
+    holder,
+    target,
+    hidden: hidden === 1,
+  }));
+  return hiddenBy(
+    facts,
+    rows.map((row) => ({ holder: row[8], target: row[1] })),
+  );
 }
 
 function inheritedHides(

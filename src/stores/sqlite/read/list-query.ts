@@ -1,4 +1,4 @@
-import { type ConversationId, type EntryId, parseListCursor, type SpaceId } from "#log/ids";
+import { type ConversationId, type EntryId, listCursor, parseListCursor, type SpaceId } from "#log/ids";
 import type { Listed, ListRequest } from "#store/requests";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { summaryIn } from "#stores/sqlite/tables/rows";
@@ -63,7 +63,7 @@ export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): 
   const last = conversations.at(-1);
   return {
     conversations,
-    next: last !== undefined && rows.length > limit ? `${last.updatedAt} ${last.conversation}` : null,
+    next: last !== undefined && rows.length > limit ? listCursor(last) : null,
   };
 }
 

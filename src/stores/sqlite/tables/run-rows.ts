@@ -1,18 +1,18 @@
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
-import { isLogError, LogError } from "#log/errors";
-import type { LastRun, RunChanges } from "#log/runs/run-count";
-import { type Run, runRow } from "#log/runs/run-row";
+import type { RunChanges } from "#log/runs/run-count";
 import type { RunPage, RunsRequest } from "#store/requests";
+import { pageOfRunRows, parseRunCursor, runOfRow } from "#store/run-pages";
 import type { Lookup } from "./lookup.ts";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "./rows.ts";
 import { rowsMax, type Sql } from "./sql.ts";
-import { readJson } from "#log/json/read-json";
 
 const INSERT_RUN = `INSERT INTO runs (conversation, seq, space, run, trigger, mailbox, started_at)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const FINISH_RUN = "UPDATE runs SET finished = ? WHERE conversation = ? AND seq = ?";
 const BY_SEQ = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq = ?`;
+
+const ROW = /^\d+$/; // a cursor names a conversation by its row
 
 interface RunOwner {
   readonly row: number;
@@ -37,22 +37,20 @@ export function runPage(lookup: Lookup, space: string, request: RunsRequest): Ru
   const { text, values } = query(space, request, within);
   const limit = rowsMax(request.limit);
   const found = lookup.sql.all<RunColumns>(text, ...values, limit + 1);
-  const page = found.slice(0, limit);
   const conversations = new Map<number, Conversation | undefined>();
-  const runs = page.flatMap((columns): readonly Run[] => {
-    const [row] = columns;
-    try {
-      if (!conversations.has(row)) conversations.set(row, lookup.conversations.at(row));
-      return [toRun(lookup, conversations.get(row), columns)];
-    } catch (error) {
-      // A damaged log is for the doctor, and hides no run of another.
-      if (within !== null || !isLogError(error) || error.group !== "damaged") throw error;
-      return [];
-    }
-  });
-  const last = page.at(-1);
-  const next = last !== undefined && found.length > limit ? `${last[2]} ${last[0]} ${last[1]}` : null;
-  return { runs, next };
+  return pageOfRunRows(
+    found,
+    { ...request, limit },
+    {
+      cursor: ([row, seq, startedAt]) => [startedAt, row, seq],
+      run: ([row, seq, , finished]) => {
+        if (!conversations.has(row)) conversations.set(row, lookup.conversations.at(row));
+        const head = conversations.get(row)?.head ?? null;
+        const start = entryAt(lookup, row, seq);
+        return runOfRow({ seq, finished, start }, head, (endSeq) => entryAt(lookup, row, endSeq));
+      },
+    },
+  );
 }
 
 function query(
@@ -70,7 +68,7 @@ function query(
   if (request.until !== undefined) asked.push(["started_at < ?", request.until]);
   const order = within === null ? ["started_at", "conversation", "seq"] : ["seq"];
   if (request.after !== undefined) {
-    const cursor = cursorOf(request.after).slice(-order.length);
+    const cursor = parseRunCursor(request.after, ROW).slice(-order.length);
     const [names, marks] = [order.join(", "), cursor.map(() => "?").join(", ")];
     asked.push([`(${names}) ${newestFirst ? "<" : ">"} (${marks})`, ...cursor]);
   }
@@ -80,33 +78,6 @@ function query(
     text: `SELECT conversation, seq, started_at, finished FROM runs WHERE ${conditions} ORDER BY ${sorted} LIMIT ?`,
     values: asked.flatMap(([, ...values]) => values),
   };
-}
-
-function cursorOf(after: string): [startedAt: string, conversation: number, seq: number] {
-  const [startedAt = "", conversation, seq, ...rest] = after.split(" ");
-  const numbers = [Number(conversation), Number(seq)] as const;
-  if (rest.length > 0 || !numbers.every(Number.isSafeInteger))
-    throw new LogError("invalid_request", "That is not a cursor a page of runs ended with");
-  return [startedAt, ...numbers];
-}
-
-function toRun(lookup: Lookup, of: Conversation | undefined, columns: RunColumns): Run {
-  const [row, seq, , text] = columns;
-  const open = of?.head.summary?.run;
-  const last =
-    text === null ? (open?.counted?.startSeq === seq ? open : null) : (readJson(text) as unknown as LastRun);
-  const start = entryAt(lookup, row, seq);
-  if (of === undefined || !last || start?.type !== "run_start")
-    throw new LogError(
-      "damaged",
-      `The run that began at entry ${seq} of conversation row ${row} is not whole`,
-    );
-  const { conversation, headSeq, summary } = of.head;
-  const endSeq = last.counted?.endSeq ?? null;
-  const end = endSeq === null ? null : entryAt(lookup, row, endSeq);
-  const run = runRow({ start, last, end, conversation, parent: summary?.parent ?? null, headSeq });
-  if (run === null) throw new LogError("damaged", `Run ${last.run} of ${conversation} was never counted`);
-  return run;
 }
 
 function entryAt(lookup: Lookup, row: number, seq: number): Entry | null {
