@@ -1,7 +1,6 @@
 import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
-import type { PromptContent } from "#turn/accept";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type Claim, type CloseOptions, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
@@ -11,7 +10,6 @@ import type { AgentResult, AgentSendOptions, SettledOptions } from "./agent-opti
 import { knownResult } from "./agent-result.ts";
 import type { AgentWork } from "./loop/loop-turn.ts";
 import { ownServers } from "./mcp/given-servers.ts";
-import { findStarted } from "./runs/find-started.ts";
 import {
   checkRunGiven,
   type RunTrigger,
@@ -20,13 +18,13 @@ import {
   triggerKey,
 } from "./runs/run-options.ts";
 import { attemptIn } from "./steps/step-names.ts";
-import type { TurnCarrier } from "./turn-carrier.ts";
+import type { TurnRequest, TurnRunner } from "./turn-runner.ts";
 import { WarmConversation } from "./warm-conversation.ts";
+import { decodeEntry } from "#log/codec";
+import type { Conversation } from "#conversation/conversation";
 
-interface TurnAsked {
+interface VerbRequest extends Omit<TurnRequest, "key"> {
   readonly verb: "send" | "continue";
-  readonly content: PromptContent | null;
-  readonly options: AgentSendOptions;
 }
 
 /** An agent's work in conversations that it has to itself, with what it holds of each. */
@@ -35,12 +33,12 @@ export class AgentTurns {
   readonly warm: PoolPart<WarmConversation>;
   readonly #turns: OneAtATime;
   readonly #keyed: KeyedTurns<AgentResult>;
-  readonly #carried: TurnCarrier;
+  readonly #runner: TurnRunner;
   readonly #holdfast: Holdfast;
   /** Runs that are being started here, by conversation and key. */
   readonly #starting = new Map<string, Promise<StartedRun>>();
 
-  constructor(holdfast: Holdfast, options: SettledOptions, carried: TurnCarrier) {
+  constructor(holdfast: Holdfast, options: SettledOptions, runner: TurnRunner) {
     this.#holdfast = holdfast;
     this.warm = new PoolPart(options.pool, (id) => {
       const conversation = holdfast.handle(id);
@@ -48,7 +46,7 @@ export class AgentTurns {
     });
     this.#turns = new OneAtATime(holdfast, options);
     this.#keyed = new KeyedTurns(holdfast.space, (known) => knownResult(known));
-    this.#carried = carried;
+    this.#runner = runner;
   }
 
   /** Whoever was overtaken in it, or finds another log, holds nothing of the conversation any more. */
@@ -72,24 +70,23 @@ export class AgentTurns {
   }
 
   /** A turn under a key is carried once: whoever asks again gets what became of it. */
-  async once(id: string, asked: TurnAsked): Promise<AgentResult> {
-    const { content } = asked;
-    checkHost(asked.options);
-    const options = await this.#withRun(parseConversationId(id), asked.options);
+  async once(id: string, request: VerbRequest): Promise<AgentResult> {
+    const { content } = request;
+    checkHost(request.options);
+    const options = await this.#withRun(parseConversationId(id), request.options);
     const { steps } = options;
     const claim = steps === undefined ? null : attemptIn(steps, id).claim;
     const alone = (inside: (at: AgentWork) => Promise<AgentResult>): Promise<AgentResult> =>
       this.alone(id, options, inside, claim);
-    const key = keyOf(asked.verb, options);
+    const key = keyOf(request.verb, options);
     const work = (at: AgentWork, under?: string): Promise<AgentResult> =>
-      this.#carried.carry(at, { content, key: under, options });
-    if (steps !== undefined)
-      return alone((at) => this.#carried.inSteps(at, steps, { content, key, options }));
+      this.#runner.run(at, { content, key: under, options });
+    if (steps !== undefined) return alone((at) => this.#runner.inSteps(at, steps, { content, key, options }));
     if (key === undefined) return alone((at) => work(at));
     // A turn that was begun under this key and has not ended is gone on with, not sent again.
     const send = (at: AgentWork, isOpen: boolean): Promise<AgentResult> =>
       isOpen
-        ? this.#carried.carry(at, { content: null, key: undefined, options: leftOptions(options) })
+        ? this.#runner.run(at, { content: null, key: undefined, options: leftOptions(options) })
         : work(at, key);
     const settle = async (): Promise<void> => undefined;
     return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
@@ -119,7 +116,7 @@ export class AgentTurns {
     return (
       (await found()) ??
       this.alone(id, {}, async (work) => {
-        return (await found()) ?? this.#carried.startRun(work, { ...options, trigger }, key);
+        return (await found()) ?? this.#runner.startRun(work, { ...options, trigger }, key);
       })
     );
   }
@@ -164,4 +161,26 @@ function keyOf(verb: "send" | "continue", { key, run }: AgentSendOptions): strin
 /** A turn that is in the log has its run. */
 function leftOptions({ run: _, ...options }: AgentSendOptions): AgentSendOptions {
   return options;
+}
+
+/** A run that its trigger started, and whether its first turn began in the same batch. */
+interface FoundRun {
+  readonly run: string;
+  readonly hasTurn: boolean;
+}
+
+/** What was started under the key of a trigger; null where nothing was. */
+async function findStarted(conversation: Conversation, key: string): Promise<FoundRun | null> {
+  const batch = await conversation.findAppend(key);
+  if (batch === null) return null;
+  const { fromSeq, toSeq } = batch;
+  const stored = await conversation.space.read({
+    conversation: conversation.id,
+    after: fromSeq - 1,
+    until: toSeq,
+    types: ["run_start", "turn_start"],
+    limit: 2,
+  });
+  const [start, turn] = stored.map((entry) => decodeEntry(entry));
+  return start?.type === "run_start" ? { run: start.run, hasTurn: turn !== undefined } : null;
 }

@@ -25,7 +25,7 @@ import type { BranchSummarised } from "./compaction/branch-summary.ts";
 import type { Compacted } from "./compaction/compact.ts";
 import { compactHere, leaveBranch } from "./loop/compact-in-turn.ts";
 import { type PastCall, rerunCall } from "./loop/rerun-call.ts";
-import { TurnCarrier } from "./turn-carrier.ts";
+import { TurnRunner } from "./turn-runner.ts";
 import { settleLeft } from "./loop/turn-left.ts";
 import type { Memory } from "./memory/memory.ts";
 import { ModelChoice } from "./models/model-choice.ts";
@@ -50,7 +50,7 @@ export class Agent implements Turns, AsyncDisposable {
   readonly #turns: AgentTurns;
   readonly #steers: SteeredTurns;
   readonly #models: ModelChoice;
-  readonly #carried: TurnCarrier;
+  readonly #runner: TurnRunner;
   /** The conversations that are held between turns. */
   readonly pool: AgentPool;
 
@@ -60,8 +60,8 @@ export class Agent implements Turns, AsyncDisposable {
     checkMemory(this.#options.memory, holdfast);
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
     this.#models = new ModelChoice(this.#options);
-    this.#carried = new TurnCarrier(this.#options, this.#models, this.#steers);
-    this.#turns = new AgentTurns(holdfast, this.#options, this.#carried);
+    this.#runner = new TurnRunner(this.#options, this.#models, this.#steers);
+    this.#turns = new AgentTurns(holdfast, this.#options, this.#runner);
     this.pool = new AgentPool({
       agent: this,
       part: this.#turns.warm,
@@ -222,9 +222,9 @@ export class Agent implements Turns, AsyncDisposable {
   ): Promise<ToolResultMessage | null> {
     return this.#turns.alone(idOf(to), options, async (work) => {
       await settleLeft(work, this.#options);
-      const how = await this.#carried.prepare(work, options);
+      const how = await this.#runner.prepare(work, options);
       return rerunCall(work, past, (turn, prompt) =>
-        this.#carried.loopTurn(work, { turn, prompt, run: null }, how),
+        this.#runner.loopTurn(work, { turn, prompt, run: null }, how),
       );
     });
   }

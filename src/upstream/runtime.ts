@@ -1,4 +1,4 @@
-import { parseConversationId } from "#log/ids";
+import { parseConversationId, type EntryId } from "#log/ids";
 import { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
@@ -24,11 +24,16 @@ import {
   type TurnOptions,
 } from "./options.ts";
 import type { Connected } from "./prior/lacking.ts";
-import { readGoOn, readUnanswered } from "#turn/read-unanswered";
 import { mayHaveActed, maybeDone } from "./record/unheard.ts";
 import type { SendResult } from "./finish-turn.ts";
 import type { Work } from "./turn-parts.ts";
 import type { UpstreamSession } from "./upstream.ts";
+import { decodeEntry } from "#log/codec";
+import type { Entry } from "#log/entry";
+import type { ContentBlock } from "#log/message";
+import type { Leaf } from "#log/lineage/head";
+import { readLastModelNode } from "#turn/last-said";
+import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "#turn/rules/unanswered";
 
 type Verb = "send" | "retry" | "continue";
 
@@ -237,4 +242,49 @@ function checkHoldfast(given: unknown): void {
   if (typeof (given as { readonly conversation?: unknown } | null | undefined)?.conversation === "function")
     return;
   throw new LogError("invalid_request", "The first argument is what openHoldfast gave: a space of a store");
+}
+
+interface Unanswered {
+  readonly prompt: EntryId;
+  readonly before: Leaf;
+  readonly content: readonly ContentBlock[];
+  /** It was turned away and does not lie on the branch. */
+  readonly aside: boolean;
+}
+
+/** The prompt the branch ends with, if it may be sent once more, and where the branch stood before it. */
+async function readUnanswered(
+  { space, id: conversation }: Conversation,
+  facts: readonly Entry[],
+): Promise<Unanswered> {
+  const { leaf } = await space.head(conversation);
+  const beside = turnedAwayPrompt(facts);
+  const away = beside === null ? null : decodeEntry(await space.entry(conversation, beside));
+  if (away?.parentId === leaf.id) {
+    const content = unansweredContent(away, { own: true, toolStarted: false, cameBack: false });
+    return { prompt: away.id, before: leaf, content, aside: true };
+  }
+  // Another model may have been chosen since: that answers nothing.
+  const lastModelNode = await space.entry(conversation, await readLastModelNode(space, conversation, leaf));
+  const last = decodeEntry(lastModelNode);
+  const started = await space.read({ conversation, after: last.seq, limit: 1, types: ["tool_intent"] });
+  const own = lastModelNode.place?.conversation === conversation;
+  const content = unansweredContent(last, {
+    own,
+    toolStarted: started.length > 0,
+    cameBack: cameBack(last, facts),
+  });
+  const parent = last.parentId === null ? null : await space.entry(conversation, last.parentId);
+  if (!parent?.place)
+    throw new LogError("damaged", `The prompt ${last.id} has no parent`, { entry: last.id });
+  const before = { ...parent.place, id: parent.id, tip: false };
+  return { prompt: last.id, before, content, aside: false };
+}
+
+/** What an agent is asked to finish the reply with that the branch ends with; refused when there is none. */
+async function readGoOn({ space, id: conversation }: Conversation, facts: readonly Entry[]): Promise<string> {
+  const { leaf } = await space.head(conversation);
+  const lastModelNode = await space.entry(conversation, await readLastModelNode(space, conversation, leaf));
+  checkCutOff(decodeEntry(lastModelNode), facts);
+  return GO_ON;
 }

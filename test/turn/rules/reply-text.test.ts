@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { withMember } from "#log/json/json-text";
 import { turnMessages } from "#turn/rules/turn-record";
-import { withoutErrorText } from "#turn/rules/error-text";
+import { withoutErrorText } from "#upstream/finish-turn";
 import type { TurnEvent } from "#turn/rules/turn-event";
 
 const said = (message: string, text: string): TurnEvent => ({ type: "text", message, text });

@@ -6,7 +6,7 @@ import type { Message } from "#log/message";
 import { ReplayGuard } from "#upstream/rules/replay-guard";
 import { transcriptMatches } from "#upstream/rules/transcript";
 import { turnMessages } from "#turn/rules/turn-record";
-import { withoutErrorText } from "#turn/rules/error-text";
+import { withoutErrorText } from "#upstream/finish-turn";
 import { turnText, type TurnEvent } from "#turn/rules/turn-event";
 
 const text = (words: string, message?: string): TurnEvent => ({

@@ -1,0 +1,298 @@
+import { parseEntryId } from "#log/ids";
+import { dueAt, type SteerQueue } from "#conversation/steer-queue";
+import type { SteeredTurns } from "#turn/steering";
+import type { AgentResult, AgentTurnOptions, SettledOptions, AgentSendOptions } from "./agent-options.ts";
+import { limitsOf, resultOf } from "./agent-result.ts";
+import { serverBodies, serversFor } from "./mcp/given-servers.ts";
+import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
+import { runTurn } from "./loop/run-turn.ts";
+import { memoryOf } from "./memory/conversation-memory.ts";
+import { toolsOfRun, type LoopRun, loopRun } from "./runs/loop-run.ts";
+import { type RunGiven, type StartedRun, type StartRunOptions, CHAT_RUN } from "./runs/run-options.ts";
+import type { DurableStep } from "./steps/durable-step.ts";
+import { type OpenedTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
+import type { ModelChoice, ChosenModel } from "./models/model-choice.ts";
+import { turnTools } from "./tools/turn-tools.ts";
+import type { EntryBody } from "#log/entry";
+import { LogError } from "#log/errors";
+import { keepImages } from "#conversation/image-blobs";
+import { accept, type PromptContent, turnStart } from "#turn/accept";
+import type { CallsToRun } from "./loop/run-calls.ts";
+import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
+import {
+  beginRun,
+  checkAnswerable,
+  goOnIn,
+  readRunStart,
+  type RunBegun,
+  type RunFound,
+} from "./runs/begin-run.ts";
+
+/** A turn that is in the log. */
+interface BegunTurn {
+  readonly turn: string;
+  readonly prompt: string;
+  readonly run: LoopRun | null;
+  /** Of its last answer, without a result. */
+  readonly calls?: CallsToRun | null;
+  readonly attemptsBefore?: number;
+  readonly unanswered?: number;
+  /** What its last answer says. */
+  readonly text?: string;
+}
+
+/** What is sent, and under which key; null: no words of its own. */
+export interface TurnRequest {
+  readonly content: PromptContent | null;
+  readonly key: string | undefined;
+  readonly options: AgentSendOptions;
+}
+
+/** By whom and within which limits a turn is carried. */
+interface TurnSetup extends ChosenModel {
+  readonly memory: LoopTurn["memory"];
+  readonly tools: LoopTurn["tools"];
+  readonly words: SteerQueue;
+  readonly limits: LoopTurn["limits"];
+}
+
+/** What begins a turn: settings, its run where that begins with it, and the bodies of its own. */
+interface TurnWritten {
+  readonly settings: readonly EntryBody[];
+  readonly run: RunBegun | null;
+  readonly bodies: readonly EntryBody[];
+  readonly key: string | undefined;
+}
+
+function startOf({ conversation, owner }: AgentWork, run: string): Promise<RunFound | null> {
+  return readRunStart(conversation, owner.acquiredHead, run);
+}
+
+/** Runs turns in conversations that are owned for it, each in a run: of new prompts, of run inputs, and interrupted ones. */
+export class TurnRunner {
+  readonly #options: SettledOptions;
+  readonly #models: ModelChoice;
+  readonly #steers: SteeredTurns;
+
+  constructor(options: SettledOptions, models: ModelChoice, steers: SteeredTurns) {
+    this.#options = options;
+    this.#models = models;
+    this.#steers = steers;
+  }
+
+  /** Whatever the caller got wrong is told here, before anything is written. */
+  async prepare(work: AgentWork, options: AgentTurnOptions): Promise<TurnSetup> {
+    const { conversation, warm } = work;
+    const chosen = await this.#models.choose(work, options.model);
+    const limits = limitsOf([chosen.model, ...chosen.fallbacks], options, this.#options);
+    const memory = await memoryOf(this.#options, conversation, chosen.cwd);
+    const tools = await turnTools(this.#options, { cwd: chosen.cwd, conversation: conversation.id, memory });
+    const servers = serverBodies(chosen.config, serversFor(this.#options.servers, conversation.id));
+    const bodies = [...chosen.bodies, ...(memory?.bodies ?? []), ...servers];
+    return { ...chosen, bodies, tools, memory, limits, words: warm.words };
+  }
+
+  /** A turn with a prompt, with a run whose seeds end with one, or for what was left. */
+  async run(work: AgentWork, request: TurnRequest): Promise<AgentResult> {
+    const setup = await this.prepare(work, request.options);
+    return this.#runAll(work, await this.#begin(work, request, setup), setup);
+  }
+
+  /** Starts a run without a turn. */
+  async startRun(work: AgentWork, given: RunGiven & StartRunOptions, key: string): Promise<StartedRun> {
+    const { model } = given;
+    const setup = await this.prepare(work, model === undefined ? {} : { model });
+    return this.#writeRun(work, given, setup, key);
+  }
+
+  /** The same as `run` with every step as an engine's. */
+  async inSteps(work: AgentWork, steps: DurableStep, request: TurnRequest): Promise<AgentResult> {
+    const setup = await this.prepare(work, request.options);
+    const steering = this.#steers.begin(work.conversation.id);
+    const opened = (begun: BegunTurn): OpenedTurn => ({
+      at: this.loopTurn(work, begun, setup, steering),
+      calls: begun.calls ?? null,
+    });
+    const carried = new TurnInSteps(work, steps, {
+      content: request.content,
+      key: request.key,
+      begin: async (key) => opened(await this.#begin(work, { ...request, key }, setup)),
+      resume: async () => opened(await this.#resume(work, setup)),
+      hasFollowUp: async () => dueAt(await setup.words.waiting(), ["turn"]).length > 0,
+      followUp: async (key, run) => {
+        const begun = await this.#followUp(work, setup, { key, run });
+        return begun === null ? null : opened(begun);
+      },
+    });
+    return carried.run(setup.model.id).finally(() => this.#steers.end(work.conversation.id));
+  }
+
+  async #runAll(work: AgentWork, begun: BegunTurn, setup: TurnSetup): Promise<AgentResult> {
+    let last = await this.#runOne(work, begun, setup);
+    while (last.outcome === "completed" && !work.cancelled.aborted) {
+      const next = await this.#followUp(work, setup, { run: begun.run });
+      if (next === null) break;
+      last = await this.#runOne(work, next, setup);
+    }
+    return last;
+  }
+
+  async #runOne(work: AgentWork, begun: BegunTurn, setup: TurnSetup): Promise<AgentResult> {
+    const { conversation } = work;
+    const at = this.loopTurn(work, begun, setup, this.#steers.begin(conversation.id));
+    const end = await runTurn(at, begun.calls ?? null).finally(() => this.#steers.end(conversation.id));
+    return resultOf(at, end, conversation);
+  }
+
+  loopTurn(
+    work: AgentWork,
+    begun: BegunTurn,
+    setup: TurnSetup,
+    steering: LoopTurn["steering"] = { deliver: null },
+  ): LoopTurn {
+    return {
+      work,
+      options: this.#options,
+      turn: begun.turn,
+      prompt: parseEntryId(begun.prompt),
+      run: begun.run,
+      fallbacks: setup.fallbacks,
+      tools: toolsOfRun(setup.tools, begun.run),
+      cwd: setup.cwd,
+      memory: setup.memory,
+      words: setup.words,
+      steering,
+      limits: setup.limits,
+      attemptsBefore: begun.attemptsBefore ?? 0,
+      progress: {
+        model: setup.model,
+        steps: 0,
+        attempts: 0,
+        unanswered: begun.unanswered ?? 0,
+        used: {},
+        state: undefined,
+        skills: undefined,
+        compactionFailed: false,
+        showsMedia: false,
+        text: begun.text ?? "",
+        node: parseEntryId(begun.prompt),
+        deduped: false,
+        stepBatch: null,
+      },
+    };
+  }
+
+  #begin(work: AgentWork, request: TurnRequest, setup: TurnSetup): Promise<BegunTurn> {
+    const { content, key, options } = request;
+    if (content !== null) return this.#accept(work, { content, key, options }, setup);
+    return typeof options.run === "string"
+      ? this.#answerSeeds(work, { run: options.run, key }, setup)
+      : this.#resume(work, setup, key);
+  }
+
+  /** A run without a turn. */
+  async #writeRun(work: AgentWork, given: RunGiven, setup: TurnSetup, key: string): Promise<StartedRun> {
+    const { bodies, start } = await beginRun(work.conversation, given, {
+      ...setup,
+      newId: this.#options.newId,
+    });
+    await settleLeft(work, this.#options);
+    await work.owner.append([...setup.bodies, ...bodies], { key });
+    return { run: start.run, repeated: false };
+  }
+
+  async #accept(
+    work: AgentWork,
+    { content, key, options }: TurnRequest & { readonly content: PromptContent },
+    setup: TurnSetup,
+  ): Promise<BegunTurn> {
+    const { conversation } = work;
+    const { newId, pool } = this.#options;
+    const { run: given = CHAT_RUN, details } = options;
+    const run =
+      typeof given === "string"
+        ? await this.#startedRun(work, given)
+        : await beginRun(conversation, given, { ...setup, newId });
+    await settleLeft(work, this.#options);
+    const kept = await keepImages(conversation.space, conversation.id, content);
+    const more = details === undefined ? {} : { details };
+    const prompt = { content: kept, holder: pool.holder, run: run.start.run, ...more };
+    const { bodies, ...accepted } = accept(prompt, await setup.words.facts(), newId);
+    return this.#write(work, accepted, { settings: setup.bodies, run, bodies, key });
+  }
+
+  /** A turn without words of its own: its run began with what is to be answered. */
+  async #answerSeeds(
+    work: AgentWork,
+    { run: id, key }: { readonly run: string; readonly key: string | undefined },
+    setup: TurnSetup,
+  ): Promise<BegunTurn> {
+    const { newId, pool } = this.#options;
+    const run = await this.#startedRun(work, id);
+    const prompt = await checkAnswerable(work.conversation, run);
+    await settleLeft(work, this.#options);
+    const turn = newId();
+    const bodies = [turnStart({ turn, prompt, run: run.start.run }, pool.holder)];
+    return this.#write(work, { turn, prompt }, { settings: setup.bodies, run, bodies, key });
+  }
+
+  /** The turn that was left: as it is where it is open, else under another name and in the same run. */
+  async #resume(work: AgentWork, setup: TurnSetup, key?: string): Promise<BegunTurn> {
+    const { again, ...left } = await readTurnLeft(work, this.#options);
+    const known = left.run === null ? null : await startOf(work, left.run);
+    const run = again === null || known === null ? known : goOnIn(known, this.#options.newId());
+    const bodies = again?.(run?.start.run) ?? [];
+    return this.#write(work, left, { settings: setup.bodies, run, bodies, key });
+  }
+
+  /** What waits for the end of a turn is the prompt of the next, in the same run. */
+  async #followUp(
+    work: AgentWork,
+    setup: TurnSetup,
+    of: { readonly run: LoopRun | string | null; readonly key?: string },
+  ): Promise<BegunTurn | null> {
+    const [next] = dueAt(await setup.words.owned(), ["turn"]);
+    if (next === undefined) return null;
+    const { newId, pool } = this.#options;
+    const known = typeof of.run === "string" ? await startOf(work, of.run) : null;
+    const run = known === null ? null : goOnIn(known, newId());
+    const [prompt, turn] = [newId(), newId()];
+    const id = typeof of.run === "string" ? run?.start.run : of.run?.run;
+    const bodies: readonly EntryBody[] = [
+      { type: "message", id: prompt, message: { role: "user", content: next.content } },
+      { type: "steer", steer: next.steer, state: "delivered" },
+      turnStart({ turn, prompt, run: id }, pool.holder),
+    ];
+    const begun = await this.#write(work, { turn, prompt }, { settings: [], run, bodies, key: of.key });
+    return typeof of.run === "string" ? begun : { ...begun, run: of.run };
+  }
+
+  /** The turn's start is the last of what is written: by it a keyed turn is known again. */
+  async #write<T extends Omit<BegunTurn, "run">>(
+    work: AgentWork,
+    turn: T,
+    { settings, run, bodies, key }: TurnWritten,
+  ): Promise<T & { readonly run: LoopRun | null }> {
+    const all = [...settings, ...(run?.bodies ?? []), ...bodies];
+    const keyed = key === undefined || bodies.length === 0 ? {} : { key };
+    const written = all.length === 0 ? null : await work.owner.append(all, keyed);
+    const after = (written?.fromSeq ?? work.owner.acquiredHead.headSeq + 1) - 1;
+    const resumed = bodies.length === 0;
+    tell(work, { type: "accepted", turn: turn.turn, prompt: turn.prompt, after, resumed });
+    if (run === null) return { ...turn, run };
+    const started = (written?.fromSeq ?? 0) + settings.length + run.bodies.length - 1;
+    return { ...turn, run: loopRun(run.start, run.startSeq ?? started) };
+  }
+
+  /** A run that is in the log, for a turn that is named by its id. */
+  async #startedRun(work: AgentWork, id: string): Promise<RunBegun> {
+    const known = await startOf(work, id);
+    if (known !== null) return goOnIn(known, this.#options.newId());
+    const { id: conversation } = work.conversation;
+    throw new LogError(
+      "invalid_request",
+      `There is no run ${id} in conversation ${conversation}; start it first. Nothing was written or sent`,
+      { run: id },
+    );
+  }
+}
