@@ -11,15 +11,33 @@ import type { Written } from "./schemas.ts";
 const RELEASE = { isDead: isDeadProcess, leaseMs: 1_000 };
 
 /** Does what only the owner of a conversation may do; a process of this machine that died keeps nobody waiting. */
+export async function afterDeadOwner<T>(conversation: Conversation, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isLogError(error, "busy") || !(await releaseDead(conversation, RELEASE))) throw error;
+    return act();
+  }
+}
+
 export async function ownerAct(
   conversation: Conversation,
   act: () => Promise<AppendResult>,
 ): Promise<Written> {
+  return writtenOf(conversation, await afterDeadOwner(conversation, act));
+}
+
+/** An act on an entry that the conversation does not have says so, as a read of it does. */
+export async function ofEntry(
+  conversation: Conversation,
+  entry: string,
+  act: () => Promise<Written>,
+): Promise<Written> {
   try {
-    return writtenOf(conversation, await act());
+    return await act();
   } catch (error) {
-    if (!isLogError(error, "busy") || !(await releaseDead(conversation, RELEASE))) throw error;
-    return writtenOf(conversation, await act());
+    if (isLogError(error, "unknown_target")) await conversation.entry(entry);
+    throw error;
   }
 }
 

@@ -5,7 +5,7 @@ import type { Settings } from "#log/projections/settings";
 import type { Listed } from "#store/requests";
 import { isAbandoned } from "#transfer/listed/listed-state";
 import { LIST_STATUSES, LISTED_STATES, type ListedRow, listRows } from "./listed-rows.ts";
-import { appendFact, conversationOf, keyed, ownerAct } from "./acts.ts";
+import { appendFact, conversationOf, keyed, ofEntry, ownerAct } from "./acts.ts";
 import { operation } from "./operation.ts";
 import {
   answer,
@@ -14,7 +14,7 @@ import {
   count,
   cursor,
   flag,
-  id,
+  idField,
   jsonFields,
   list,
   named,
@@ -110,7 +110,7 @@ export const listConversations = operation({
     title: optional(text({ max: 1_000, about: "what the title holds, whatever the case" })),
     since: optional(time),
     fork: optional(flag("whether it is a fork")),
-    forkOf: optional(id),
+    forkOf: optional(idField),
     archived: optional(flag()),
     tag: optional(text({ max: 1_000 })),
     agent: optional(text({ max: 1_000, about: "who carried it last" })),
@@ -133,7 +133,7 @@ export const getConversation = operation({
   access: "read",
   kind: "read",
   http: "GET /api/conversations/{conversation}",
-  input: { conversation: id },
+  input: { conversation: idField },
   output: view,
   async run(input, { holdfast }): Promise<ConversationView> {
     const conversation = conversationOf(input, { holdfast });
@@ -179,7 +179,7 @@ export const createConversation = operation({
   status: 201,
   cli: "new",
   input: {
-    id: optional(id),
+    id: optional(idField),
     title: optional(text({ max: TITLE_MAX })),
     entries: optional(list(newEntry, { max: 1_000 })),
   },
@@ -204,7 +204,7 @@ export const setTitle = operation({
   kind: "act",
   http: "POST /api/conversations/{conversation}/title",
   cli: "title conversation title",
-  input: { conversation: id, title: text({ max: TITLE_MAX }) },
+  input: { conversation: idField, title: text({ max: TITLE_MAX }) },
   output: written,
   run: ({ title, ...input }, context) => appendFact("setTitle", { type: "title", title }, input, context),
 });
@@ -216,7 +216,7 @@ export const setMetadata = operation({
   access: "write",
   kind: "act",
   http: "POST /api/conversations/{conversation}/metadata",
-  input: { conversation: id, metadata: jsonFields },
+  input: { conversation: idField, metadata: jsonFields },
   output: written,
   run: ({ metadata, ...input }, context) =>
     appendFact("setMetadata", { type: "metadata", metadata: metadata as Metadata }, input, context),
@@ -229,7 +229,7 @@ export const fork = operation({
   kind: "act",
   http: "POST /api/conversations/{conversation}/forks",
   status: 201,
-  input: { conversation: id, at: optional(id), id: optional(id) },
+  input: { conversation: idField, at: optional(idField), id: optional(idField) },
   local: { cwd: optional(text({ max: 4_096 })) },
   output: answer({ conversation: text(), source: text(), entry: text() }),
   async run({ conversation, ...options }, { holdfast, key }) {
@@ -247,15 +247,14 @@ export const goTo = operation({
   kind: "act",
   http: "POST /api/conversations/{conversation}/leaf",
   cli: "goto conversation@entry",
-  input: { conversation: id, entry: id },
+  input: { conversation: idField, entry: idField },
   local: { expect: optional(count()) },
   output: written,
   async run({ entry, expect, ...input }, context) {
     const conversation = conversationOf(input, context);
-    const target = await conversation.entry(entry);
-    const expected = expect === undefined ? {} : { expected: expect };
-    return ownerAct(conversation, () =>
-      conversation.goTo(target.id, { ...keyed("goTo", context), ...expected }),
+    const options = { ...keyed("goTo", context), ...(expect === undefined ? {} : { expected: expect }) };
+    return ofEntry(conversation, entry, () =>
+      ownerAct(conversation, () => conversation.goTo(entry, options)),
     );
   },
 });
@@ -267,7 +266,7 @@ export const newChat = operation({
   kind: "act",
   http: "POST /api/conversations/{conversation}/new-chat",
   cli: "new-chat conversation",
-  input: { conversation: id },
+  input: { conversation: idField },
   output: written,
   async run(input, context) {
     const conversation = conversationOf(input, context);

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { AppendResult } from "#log/batch";
 import type { Entry } from "#log/entry";
+import type { Issue } from "#log/projections/issue";
 
 /** What a value must be like. Its type follows from it, and so does the JSON Schema that documents it. */
 export type Schema<T = unknown> = v.GenericSchema<T>;
@@ -166,7 +167,7 @@ function piped<T>(schema: Schema<T>, about?: string, checks: readonly (object | 
 
 const ID = /^[A-Za-z0-9](?:[A-Za-z0-9._:-]*[A-Za-z0-9_-])?$/;
 
-export const id: Schema<string> = text({
+export const idField: Schema<string> = text({
   min: 1,
   max: 128,
   pattern: ID,
@@ -179,7 +180,7 @@ export const cursor: Schema<string> = text({ min: 1, max: 1_000, about: "where t
 export const nextCursor: Schema<string | null> = nullable(text({ max: 1_000 }));
 export const jsonFields: Schema<{ readonly [name: string]: unknown }> = record(anything());
 
-export const entry: Schema<Entry> = named(
+export const entryShape: Schema<Entry> = named(
   "Entry",
   open<Entry>({ id: text(), seq: count(), time: text(), type: text() }),
 );
@@ -187,12 +188,10 @@ export const entry: Schema<Entry> = named(
 /** An entry that a caller sends; the log checks the rest of it. */
 export const newEntry: Schema<object> = named(
   "NewEntry",
-  v.custom<object>(
-    (value) =>
-      typeof value === "object" && value !== null && "type" in value && typeof value.type === "string",
-    "must be an entry: an object with a type",
-  ),
+  open<{ readonly type: string }>({ type: text() }) as Schema as Schema<object>,
 );
+
+export const issue: Schema<Issue> = named("Issue", open<Issue>({ message: text({ max: 100_000 }) }));
 
 /** What an append left in the log. */
 export type Written = Omit<AppendResult, "ownerLink"> & { readonly conversation: string };

@@ -1,3 +1,4 @@
+import { listBranch } from "./branches.ts";
 import {
   createConversation,
   fork,
@@ -8,6 +9,15 @@ import {
   setMetadata,
   setTitle,
 } from "./conversations.ts";
+import {
+  appendEntries,
+  getContext,
+  getEntry,
+  listEntries,
+  listHistory,
+  setHidden,
+  setLabel,
+} from "./entries.ts";
 import type { AnyOperation } from "./operation.ts";
 
 /** Every operation by its name: routes, the client and the documents follow from it, in this order. */
@@ -20,6 +30,14 @@ export const OPERATIONS = {
   fork,
   goTo,
   newChat,
+  listEntries,
+  listHistory,
+  getEntry,
+  appendEntries,
+  setLabel,
+  setHidden,
+  getContext,
+  listBranch,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

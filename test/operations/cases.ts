@@ -19,6 +19,10 @@ export interface Case {
 
 const MISSING = "conversation_not_found";
 const INVALID = "invalid_request";
+const MODEL = { type: "model_change", model: "example-2" };
+const TITLE = { type: "title", title: "Other" };
+const lines = (...entries: readonly object[]): string =>
+  entries.map((one) => `${JSON.stringify(one)}\n`).join("");
 
 export const CASES: readonly Case[] = [
   {
@@ -208,5 +212,150 @@ export const CASES: readonly Case[] = [
     input: { conversation: "none" },
     argv: ["new-chat", "none"],
     fails: MISSING,
+  },
+  { operation: "listEntries", name: "lists the log", input: { conversation: "a", limit: 2 } },
+  {
+    operation: "listEntries",
+    name: "refuses both ends",
+    input: { conversation: "a", after: 1, before: 2 },
+    fails: INVALID,
+  },
+  { operation: "listHistory", name: "lists the branch", input: { conversation: "a", types: ["message"] } },
+  {
+    operation: "listHistory",
+    name: "knows no such type",
+    input: { conversation: "a", types: ["nothing"] },
+    fails: INVALID,
+  },
+  {
+    operation: "listBranch",
+    name: "lists a stretch",
+    input: { conversation: "a", at: "ask", limit: 1, textMax: 5 },
+  },
+  {
+    operation: "listBranch",
+    name: "refuses no limit",
+    input: { conversation: "a", limit: 0 },
+    fails: INVALID,
+  },
+  { operation: "getEntry", name: "shows one", input: { conversation: "a", entry: "ask" } },
+  {
+    operation: "getEntry",
+    name: "finds no such entry",
+    input: { conversation: "a", entry: "none" },
+    fails: "entry_not_found",
+  },
+  {
+    operation: "getContext",
+    name: "is what the model is sent",
+    input: { conversation: "a" },
+    argv: ["context", "a"],
+  },
+  {
+    operation: "getContext",
+    name: "is as it was",
+    input: { conversation: "a", at: "ask" },
+    argv: ["context", "a@ask"],
+  },
+  {
+    operation: "getContext",
+    name: "finds no such conversation",
+    input: { conversation: "none" },
+    argv: ["context", "none"],
+    fails: MISSING,
+  },
+  {
+    operation: "appendEntries",
+    name: "appends a batch",
+    input: { conversation: "a", entries: [MODEL, TITLE] },
+    argv: ["append", "a"],
+    stdin: lines(MODEL, TITLE),
+    key: "k",
+  },
+  {
+    operation: "appendEntries",
+    name: "appends after the writer died",
+    input: { conversation: "a", entries: [MODEL] },
+    argv: ["append", "a"],
+    stdin: lines(MODEL),
+    lease: "dead",
+  },
+  {
+    operation: "appendEntries",
+    name: "disturbs no writer from outside",
+    input: { conversation: "a", entries: [TITLE], outside: true },
+    argv: ["append", "a", "--outside"],
+    stdin: lines(TITLE),
+    lease: "alive",
+  },
+  {
+    operation: "appendEntries",
+    name: "waits for no writer that runs",
+    input: { conversation: "a", entries: [MODEL] },
+    argv: ["append", "a"],
+    stdin: lines(MODEL),
+    lease: "alive",
+    fails: "busy",
+  },
+  {
+    operation: "appendEntries",
+    name: "refuses a guard from outside",
+    input: { conversation: "a", entries: [TITLE], outside: true, expected: 1 },
+    argv: ["append", "a", "--outside", "--expect", "1"],
+    stdin: lines(TITLE),
+    fails: INVALID,
+  },
+  {
+    operation: "appendEntries",
+    name: "refuses an entry without a type",
+    input: { conversation: "a", entries: [{}] },
+    fails: INVALID,
+  },
+  {
+    operation: "setLabel",
+    name: "labels an entry",
+    input: { conversation: "a", entry: "ask", label: "first" },
+    argv: ["label", "a@ask", "first"],
+    key: "k",
+  },
+  {
+    operation: "setLabel",
+    name: "takes the label away",
+    input: { conversation: "a", entry: "ask", label: null },
+    argv: ["label", "a@ask", "--clear"],
+  },
+  {
+    operation: "setLabel",
+    name: "refuses a blank one",
+    input: { conversation: "a", entry: "ask", label: " " },
+    argv: ["label", "a@ask", " "],
+    fails: INVALID,
+  },
+  {
+    operation: "setLabel",
+    name: "finds no such entry",
+    input: { conversation: "a", entry: "none", label: "x" },
+    argv: ["label", "a@none", "x"],
+    fails: "entry_not_found",
+  },
+  {
+    operation: "setHidden",
+    name: "hides an entry",
+    input: { conversation: "a", entry: "ask", hidden: true },
+    argv: ["hide", "a@ask"],
+    key: "k",
+  },
+  {
+    operation: "setHidden",
+    name: "shows it again",
+    input: { conversation: "a", entry: "ask", hidden: false },
+    argv: ["hide", "a@ask", "--undo"],
+  },
+  {
+    operation: "setHidden",
+    name: "finds no such entry",
+    input: { conversation: "a", entry: "none", hidden: true },
+    argv: ["hide", "a@none"],
+    fails: "entry_not_found",
   },
 ];

@@ -83,7 +83,8 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
     try {
       const row = OPERATIONS[operation] as AnyOperation as Operation;
       const output = await perform(row, input, { holdfast, clock: systemClock, key });
-      return { output: JSON.parse(JSON.stringify(valueOf(output))) as object };
+      const { schemaVersion: _, ...value } = valueOf(output) as { readonly schemaVersion?: number };
+      return { output: JSON.parse(JSON.stringify(value)) as object };
     } catch (error) {
       if (!isLogError(error)) throw error;
       return { error: { code: error.code, message: error.message } };

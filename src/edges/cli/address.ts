@@ -40,20 +40,6 @@ export async function findAddress(
   };
 }
 
-/** As above, where the command is about one entry. */
-export async function findTarget(
-  holdfast: Holdfast,
-  text: string,
-): Promise<{ conversation: Conversation; entry: EntryId }> {
-  const { conversation, entry } = await findAddress(holdfast, text);
-  if (entry === null)
-    throw new LogError(
-      "invalid_request",
-      `This command is about one entry: write it as ${conversation.id}@ENTRY`,
-    );
-  return { conversation, entry };
-}
-
 /** The entry a person means: its id, a label, or the start or the end of an id. */
 export async function findEntry(conversation: Conversation, text: string): Promise<EntryId> {
   try {

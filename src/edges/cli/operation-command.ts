@@ -17,7 +17,9 @@ export interface CommandView<Input, Output> {
   readonly options?: ParseArgsOptionsConfig;
   /** What follows the name, where other flags than those of the row take part. */
   readonly usage?: readonly string[];
-  complete?(input: Partial<Input>, call: Call): object | Promise<object>;
+  /** Fields that `complete` gives, which have no flag of their own. */
+  readonly withoutFlag?: readonly (keyof Input)[];
+  complete?(input: Partial<Input>, call: Call): Partial<Input>;
   /** Fields that --json has beside those of the operation. */
   json?(output: Output, input: Input, conversation: Conversation): object | Promise<object>;
   text(output: Output, input: Input): string;
@@ -38,7 +40,10 @@ export function operationCommand<I extends object, R extends object>(
   const { cli = "", kind, summary, input, local } = operation;
   const [name = "", ...words] = cli.split(" ");
   const args = words.map(argumentOf);
-  const named = new Set(args.flatMap(({ field, entry }) => [field, entry]));
+  const named = new Set<unknown>([
+    ...args.flatMap(({ field, entry }) => [field, entry]),
+    ...(view.withoutFlag ?? []),
+  ]);
   const fields = Object.fromEntries(
     Object.entries({ ...input, ...local }).filter(
       ([field, schema]) => !named.has(field) && flagKind(schema) !== null,
@@ -57,7 +62,7 @@ export function operationCommand<I extends object, R extends object>(
     async run(call) {
       const holdfast = await call.open(kind === "act" ? {} : { readOnly: true });
       const read = { ...(await readArguments(holdfast, args, call)), ...readFlags(fields, call) };
-      const full = { ...read, ...(await view.complete?.(read as Partial<I>, call)) } as I;
+      const full = { ...read, ...view.complete?.(read as Partial<I>, call) } as I;
       const output = await perform(operation, full, {
         holdfast,
         clock: systemClock,

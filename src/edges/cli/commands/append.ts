@@ -1,8 +1,12 @@
 import type { Conversation } from "#conversation/conversation";
-import type { AppendResult } from "#log/batch";
 import { BATCH_ENTRIES_MAX } from "#log/batch";
 import { parseBody } from "#log/body";
 import { isLogError, LogError } from "#log/errors";
+import { appendEntries } from "#operations/entries";
+import { valueOf } from "#operations/operation";
+import type { Written } from "#operations/schemas";
+import { systemClock } from "#conversation/clock";
+import type { Holdfast } from "#conversation/holdfast";
 import { atLine, type Line, readLines } from "#transfer/lines/read-lines";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
@@ -41,16 +45,11 @@ you. The parent is the leaf, or the entry before it. Blank lines are skipped.
     const holdfast = await call.open();
     const conversation = await findConversation(holdfast, args[0] ?? "");
     const expected = flags.count("expect");
-    if (flags.has("outside") && expected !== undefined) {
-      throw new LogError(
-        "invalid_request",
-        "--expect guards the owner's writing; entries from --outside never conflict with it",
-      );
-    }
     if (io.stdinIsTerminal) await remark(call, "Reading entries, one JSON object per line; Ctrl-D ends.");
     const lines = filledLines(readLines(io.stdin));
     const writer: Writer = {
       call,
+      holdfast,
       conversation,
       expected,
       key: flags.text("key"),
@@ -62,6 +61,7 @@ you. The parent is the leaf, or the entry before it. Blank lines are skipped.
 
 interface Writer {
   readonly call: Call;
+  readonly holdfast: Holdfast;
   readonly conversation: Conversation;
   readonly expected: number | undefined;
   readonly key: string | undefined;
@@ -88,19 +88,23 @@ function named<T>(line: FilledLine, work: () => T): T {
   }
 }
 
-function write(
-  writer: Writer,
+/** Every line was checked when it was read, and is passed on in its exact text. */
+async function write(
+  { holdfast, conversation, outside }: Writer,
   texts: readonly string[],
-  how: { readonly key?: string; readonly expected?: number },
-): Promise<AppendResult> {
-  const { conversation, outside } = writer;
-  return outside
-    ? conversation.appendOutside(texts, how.key === undefined ? {} : { key: how.key })
-    : conversation.append(texts, how);
+  { key, expected }: { readonly key?: string; readonly expected?: number },
+): Promise<Written> {
+  const input = {
+    conversation: conversation.id,
+    entries: texts as readonly unknown[] as readonly object[],
+    outside,
+    ...(expected === undefined ? {} : { expected }),
+  };
+  return valueOf(await appendEntries.run(input, { holdfast, clock: systemClock, key }));
 }
 
 async function appendBatch(writer: Writer, lines: AsyncIterable<FilledLine>): Promise<void> {
-  const { call, conversation, expected, key } = writer;
+  const { call, expected, key } = writer;
   const batch: FilledLine[] = [];
   for await (const line of lines) {
     if (batch.push(line) > BATCH_ENTRIES_MAX) {
@@ -120,17 +124,7 @@ async function appendBatch(writer: Writer, lines: AsyncIterable<FilledLine>): Pr
   }).catch((error: unknown) => {
     throw isLogError(error) ? inBatch(error, batch) : error;
   });
-  const { fromSeq, toSeq, lastId, ids, deduped, differs } = result;
-  const value = {
-    conversation: conversation.id,
-    seq: toSeq,
-    id: lastId,
-    fromSeq,
-    toSeq,
-    ids,
-    deduped,
-    differs,
-  };
+  const value = { ...result, seq: result.toSeq, id: result.lastId };
   await answer(call, value, () => sentence(result));
 }
 
@@ -141,7 +135,7 @@ function inBatch(error: LogError, batch: readonly FilledLine[]): LogError {
   return line === undefined ? error : atLine(error, line);
 }
 
-function sentence({ fromSeq, toSeq, lastId, deduped, differs }: AppendResult): string {
+function sentence({ fromSeq, toSeq, lastId, deduped, differs }: Written): string {
   const range = fromSeq === toSeq ? `entry ${toSeq}` : `entries ${fromSeq} to ${toSeq}`;
   if (!deduped) return `Stored ${range}, the last one is ${safeLine(lastId)}`;
   const other = differs ? " with another body; the stored one stands" : "";
@@ -156,7 +150,7 @@ async function appendEach(writer: Writer, lines: AsyncIterable<FilledLine>): Pro
       ...(key === undefined ? {} : { key: `${key}/${line.number}` }),
       ...(expected === undefined ? {} : { expected }),
     };
-    let result: AppendResult;
+    let result: Written;
     try {
       // One after the other: the next line's parent is this one, and a line behind a refused one must not be written.
       result = await write(writer, [line.text], how);

@@ -5,7 +5,7 @@ import { LogError } from "#log/errors";
 import type { SentContext } from "#log/projections/sent-context";
 import { priorContextText } from "#upstream/rules/preamble";
 import type { ContextMessage } from "#log/projections/pairs";
-import { findAddress } from "#edges/cli/address";
+import { readAddress } from "#edges/cli/operation-command";
 import type { Call, Command } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { contextText } from "#transfer/context-text";
@@ -29,7 +29,8 @@ leaf it also says what the agent that was asked last was given of it ("given").
   arity: [1, 1],
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
-    const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
+    const { conversation: id, entry } = await readAddress(holdfast, call.args[0] ?? "");
+    const conversation = await holdfast.conversation(id);
     const exact = await conversation.exactContext(entry === null ? {} : { at: entry });
     const { out } = call.io;
     if (entry !== null && call.flags.has("restore"))

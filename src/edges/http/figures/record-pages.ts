@@ -5,7 +5,7 @@ import {
   readEntriesPage,
   type ReadPage,
   typesOf,
-} from "#edges/http/handlers/entry-pages";
+} from "#operations/entry-pages";
 import { entryDigest } from "#log/batch-links";
 import { entryLine } from "#log/codec";
 import type { StoredEntry } from "#log/entry";

@@ -6,7 +6,6 @@ import { MEMORY_HANDLERS } from "./memory-handlers.ts";
 import { RECORD_HANDLERS } from "./record-handlers.ts";
 import { SPACE_HANDLERS } from "./space-handlers.ts";
 import { AGENT_SESSION_HANDLERS } from "#edges/http/agent-sessions/agent-session-handlers";
-import { BRANCH_HANDLERS } from "#edges/http/branches/branch-handlers";
 import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
 import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
 import { TRANSFER_HANDLERS } from "#edges/http/transfers/transfer-handlers";
@@ -24,7 +23,6 @@ const OWN_HANDLERS: HandlersOf<OwnApi> = {
   ...TRANSFER_HANDLERS,
   ...FIGURE_HANDLERS,
   ...REPLAY_HANDLERS,
-  ...BRANCH_HANDLERS,
   ...AGENT_SESSION_HANDLERS,
   ...SKILL_HANDLERS,
 };

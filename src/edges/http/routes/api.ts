@@ -2,7 +2,6 @@ import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
 import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
 import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
 import { AGENT_SESSION_ROUTES, type AgentSessionApi } from "#edges/http/agent-sessions/agent-session-api";
-import { BRANCH_ROUTES, type BranchApi } from "#edges/http/branches/branch-api";
 import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
 import { SKILL_ROUTES, type SkillApi } from "#edges/http/skills/skill-api";
@@ -26,7 +25,6 @@ export interface OwnApi
     TransferApi,
     FigureApi,
     ReplayApi,
-    BranchApi,
     AgentSessionApi,
     SkillApi {}
 
@@ -46,7 +44,6 @@ const OWN_ROUTES: RoutesOf<OwnApi> = {
   ...TRANSFER_ROUTES,
   ...FIGURE_ROUTES,
   ...REPLAY_ROUTES,
-  ...BRANCH_ROUTES,
   ...AGENT_SESSION_ROUTES,
 };
 

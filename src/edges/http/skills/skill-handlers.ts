@@ -4,7 +4,8 @@ import type { SkillList } from "#agent/skills/skills";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { type HandlersOf, keyed, type ServerParts } from "#edges/http/handlers/asked";
-import { conversationOf, ownAct } from "#edges/http/handlers/conversation-of";
+import { conversationOf } from "#edges/http/handlers/conversation-of";
+import { afterDeadOwner } from "#operations/acts";
 import { LogError } from "#log/errors";
 import type { SkillApi, SkillView } from "./skill-api.ts";
 import { readSkillUses } from "./skill-uses.ts";
@@ -84,7 +85,7 @@ function workOf(
     skills,
     note: async (note) => {
       const bodies = typeof note === "function" ? await note() : note;
-      if (bodies.length > 0) await ownAct(conversation, () => conversation.append(bodies, once));
+      if (bodies.length > 0) await afterDeadOwner(conversation, () => conversation.append(bodies, once));
     },
   };
 }

@@ -1,16 +1,26 @@
 import { logsOnBranch } from "#conversation/branch-pages";
 import type { Conversation } from "#conversation/conversation";
-import { JsonText } from "#operations/operation";
-import type { HandlersOf } from "#edges/http/handlers/asked";
-import { conversationOf } from "#edges/http/handlers/conversation-of";
-import { LogError } from "#log/errors";
 import type { StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import { objectText } from "#log/json/json-text";
 import type { Place } from "#log/lineage/head";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import type { BranchApi } from "./branch-api.ts";
+import { conversationOf } from "./acts.ts";
 import { shortLine } from "./cut-strings.ts";
+import { JsonText, operation, type OutputOf } from "./operation.ts";
+import {
+  answer,
+  count,
+  entryShape,
+  idField,
+  list,
+  open,
+  optional,
+  pageLimit,
+  record,
+  text,
+} from "./schemas.ts";
 
 const PAGE = 100;
 
@@ -19,15 +29,45 @@ interface BranchEnd {
   readonly place: Place;
 }
 
-export const BRANCH_HANDLERS: HandlersOf<BranchApi> = {
-  async listBranch(asked) {
-    const { leaf, at, from, limit = PAGE } = asked.query;
-    const conversation = conversationOf(asked);
+/** Any stretch of a branch, oldest first, by the places of its nodes: the root is 0. */
+export const listBranch = operation({
+  summary:
+    "Lists any stretch of a branch: from a place on, around an entry, or its end; one that is not on the branch names another",
+  group: "Entries",
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations/{conversation}/branch",
+  input: {
+    conversation: idField,
+    leaf: optional(idField),
+    at: optional(idField),
+    from: optional(count({ about: "the place of the first that is wanted; the root is 0" })),
+    limit: optional(pageLimit),
+    textMax: optional(
+      count({ min: 1, about: "longer texts are cut to so many characters; none unless given" }),
+    ),
+  },
+  output: answer({
+    conversation: text(),
+    leaf: text(),
+    length: count(),
+    inherited: count(),
+    from: count(),
+    logs: list(
+      open<{ readonly conversation: string; readonly from: number }>({ conversation: text(), from: count() }),
+    ),
+    entries: list(entryShape),
+    hidden: list(text()),
+    cut: record(count()),
+    headSeq: count(),
+  }),
+  async run({ leaf, at, from, limit = PAGE, textMax = null, ...input }, context) {
+    const conversation = conversationOf(input, context);
     const head = await conversation.head();
-    const given =
+    const tip =
       leaf === undefined ? { id: head.leaf.id, place: head.leaf } : await nodeAt(conversation, leaf);
     const around = at === undefined ? null : await nodeAt(conversation, at);
-    const end = around === null || (await isOn(conversation, given, around)) ? given : around;
+    const end = around === null || (await isOn(conversation, tip, around)) ? tip : around;
     const { depth } = end.place;
     const wanted = from ?? (around === null ? depth - limit + 1 : around.place.depth - Math.floor(limit / 2));
     const first = Math.max(0, Math.min(wanted, depth));
@@ -42,7 +82,7 @@ export const BRANCH_HANDLERS: HandlersOf<BranchApi> = {
     const branch = { conversation: conversation.id, end: end.place };
     const stretch = { first: last - shown.length + 1, last };
     const { logs, inherited } = await logsOnBranch(conversation.space, branch, stretch, head.origin);
-    const { lines, cut } = linesOf(shown, asked.query.textMax ?? null);
+    const { lines, cut } = linesOf(shown, textMax);
     return new JsonText(
       objectText([
         { name: "schemaVersion", text: String(SCHEMA_VERSION) },
@@ -59,12 +99,17 @@ export const BRANCH_HANDLERS: HandlersOf<BranchApi> = {
       ]),
     );
   },
-};
+});
+
+/** A stretch of a branch. */
+export type BranchPage = OutputOf<typeof listBranch>;
 
 async function nodeAt(conversation: Conversation, entry: string): Promise<BranchEnd> {
   const { id, place } = await conversation.space.entry(conversation.id, parseEntryId(entry));
   if (place !== null) return { id, place };
-  throw new LogError("invalid_request", `The entry ${id} is a fact, which lies on no branch`, { entry: id });
+  throw new LogError("invalid_request", `The entry ${id} is a fact, which lies on no branch`, {
+    entry: id,
+  });
 }
 
 /** Whether a branch passes through a node: it has that one at its place. */

@@ -1,0 +1,249 @@
+import type { Conversation } from "#conversation/conversation";
+import { entryLine } from "#log/codec";
+import type { Entry, EntryBody, StoredEntry } from "#log/entry";
+import { LogError } from "#log/errors";
+import { objectText } from "#log/json/json-text";
+import type { ContextMessage } from "#log/projections/pairs";
+import { contextText } from "#transfer/context-text";
+import { SCHEMA_VERSION } from "#transfer/schema-version";
+import { appendFact, conversationOf, ofEntry, ownerAct, writtenOf } from "./acts.ts";
+import { ENTRIES_PAGE, readEntriesPage, typesOf } from "./entry-pages.ts";
+import { JsonText, operation } from "./operation.ts";
+import {
+  answer,
+  anything,
+  count,
+  cursor,
+  entryShape,
+  flag,
+  idField,
+  issue,
+  jsonFields,
+  list,
+  named,
+  newEntry,
+  nextCursor,
+  nullable,
+  open,
+  optional,
+  pageLimit,
+  type Schema,
+  text,
+  written,
+} from "./schemas.ts";
+
+/** Entries in the order of the log, whichever way the pages go. */
+export interface EntryPage {
+  readonly conversation: string;
+  readonly entries: readonly Entry[];
+  /** `after` of the page that follows, `before` of the one that precedes; null: there is none. */
+  readonly next: number | null;
+  readonly previous: number | null;
+  readonly headSeq: number;
+}
+
+/** What the model is sent, word for word. */
+export interface ContextView {
+  readonly conversation: string;
+  readonly leaf: string;
+  readonly model: string | null;
+  readonly messages: readonly ContextMessage[];
+  readonly config: object;
+  readonly skills: readonly unknown[];
+  readonly state: unknown;
+}
+
+const types: Schema<readonly string[]> = list(text({ min: 1, max: 64, pattern: /^[a-z_]+$/ }), { max: 64 });
+const group = "Entries";
+const PAGE_CHARS = 4_194_304; // of a page: what is larger comes alone
+
+export const listEntries = operation({
+  summary: "Lists its own entries in the order of the log: from the start, after a seq, or before one",
+  group,
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations/{conversation}/entries",
+  input: {
+    conversation: idField,
+    after: optional(count({ about: "entries behind this seq" })),
+    before: optional(count({ min: 1, about: "the last entries in front of this seq" })),
+    limit: optional(pageLimit),
+    types: optional(types),
+  },
+  output: answer({
+    conversation: text(),
+    entries: list(entryShape),
+    next: nullable(count()),
+    previous: nullable(count()),
+    headSeq: count(),
+  }),
+  async run({ conversation: id, ...query }, { holdfast }) {
+    const conversation = conversationOf({ conversation: id }, { holdfast });
+    const texts = new Map<StoredEntry, string>();
+    const read = await readEntriesPage(conversation, query, (entries) => fitting(entries, texts));
+    return page(conversation, [
+      { name: "entries", text: `[${read.entries.map((one) => texts.get(one)).join(",")}]` },
+      { name: "next", text: JSON.stringify(read.next) },
+      { name: "previous", text: JSON.stringify(read.previous) },
+      { name: "headSeq", text: String(read.headSeq) },
+    ]);
+  },
+});
+
+export const listHistory = operation({
+  summary: "Lists a branch, the newest entries first by pages, each page oldest first",
+  group,
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations/{conversation}/history",
+  input: {
+    conversation: idField,
+    at: optional(idField),
+    cursor: optional(cursor),
+    limit: optional(pageLimit),
+    types: optional(types),
+  },
+  output: answer({
+    conversation: text(),
+    entries: list(entryShape),
+    hidden: list(text()),
+    next: nextCursor,
+  }),
+  async run({ limit = ENTRIES_PAGE, types: wanted, conversation: id, ...place }, { holdfast }) {
+    const known = typesOf(wanted);
+    const conversation = conversationOf({ conversation: id }, { holdfast });
+    const found = await conversation.history({
+      limit,
+      ...place,
+      ...(known === undefined ? {} : { types: known }),
+    });
+    const hidden = found.entries.flatMap((one) => (one.hidden ? [one.id] : []));
+    return page(conversation, [
+      { name: "entries", text: `[${found.entries.map((one) => entryLine(one)).join(",")}]` },
+      { name: "hidden", text: JSON.stringify(hidden) },
+      { name: "next", text: JSON.stringify(found.cursor) },
+    ]);
+  },
+});
+
+export const getEntry = operation({
+  summary: "Shows one entry, its own or inherited, exactly as it was written",
+  group,
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations/{conversation}/entries/{entry}",
+  input: { conversation: idField, entry: idField },
+  output: entryShape,
+  async run({ entry: wanted, ...input }, context) {
+    return new JsonText(entryLine(await conversationOf(input, context).entry(wanted)));
+  },
+});
+
+export const appendEntries = operation({
+  summary: "Appends entries as one batch, each in exactly the text it was sent in",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations/{conversation}/entries",
+  input: {
+    conversation: idField,
+    entries: list(newEntry, { min: 1, max: 1_000 }),
+    expected: optional(count({ about: "the last seq you have seen: refused where an owner wrote after it" })),
+    outside: optional(flag("facts from outside a turn, which do not disturb one that runs")),
+  },
+  output: written,
+  async run({ entries, expected, outside = false, ...input }, context) {
+    const conversation = conversationOf(input, context);
+    const bodies = entries as readonly (EntryBody | string)[];
+    const key = context.key === undefined ? {} : { key: context.key };
+    if (outside && expected !== undefined)
+      throw new LogError(
+        "invalid_request",
+        "`expected` guards what an owner writes; entries from outside never conflict with it",
+      );
+    if (outside) return writtenOf(conversation, await conversation.appendOutside(bodies, key));
+    const options = { ...key, ...(expected === undefined ? {} : { expected }) };
+    return ownerAct(conversation, () => conversation.append(bodies, options));
+  },
+});
+
+export const setLabel = operation({
+  summary: "Names a node; null takes the name away",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations/{conversation}/entries/{entry}/label",
+  cli: "label conversation@entry [label]",
+  input: { conversation: idField, entry: idField, label: nullable(text({ max: 1_000 })) },
+  output: written,
+  async run({ entry: target, label, ...input }, context) {
+    if (label?.trim() === "")
+      throw new LogError("invalid_request", "A label needs text; null takes one away");
+    return ofEntry(conversationOf(input, context), target, () =>
+      appendFact("setLabel", { type: "label", target, label }, input, context),
+    );
+  },
+});
+
+export const setHidden = operation({
+  summary: "Takes a node out of the context, or brings it back; the log keeps it either way",
+  group,
+  access: "write",
+  kind: "act",
+  http: "POST /api/conversations/{conversation}/entries/{entry}/hidden",
+  cli: "hide conversation@entry",
+  input: { conversation: idField, entry: idField, hidden: flag() },
+  output: written,
+  run: ({ entry: target, hidden, ...input }, context) =>
+    ofEntry(conversationOf(input, context), target, () =>
+      appendFact("setHidden", { type: "hide", target, ...(hidden ? {} : { hidden }) }, input, context),
+    ),
+});
+
+export const getContext = operation({
+  summary: "Shows what the model is sent, now or as it was at any entry, in exactly the text that is stored",
+  group,
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations/{conversation}/context",
+  input: { conversation: idField, at: optional(idField) },
+  output: named(
+    "Context",
+    open<ContextView & { readonly issues: unknown }>({
+      conversation: text(),
+      leaf: text(),
+      model: nullable(text()),
+      messages: list(open({ role: text(), content: list(anything()) })),
+      config: jsonFields,
+      skills: list(anything()),
+      state: anything(),
+      issues: list(issue),
+    }) as Schema as Schema<ContextView>,
+  ),
+  async run({ conversation: id, ...place }, { holdfast }) {
+    const conversation = conversationOf({ conversation: id }, { holdfast });
+    return new JsonText(contextText(conversation.id, await conversation.exactContext(place)));
+  },
+});
+
+/** How many fit into a page, at least one; their exact text is kept. */
+function fitting(entries: readonly StoredEntry[], texts: Map<StoredEntry, string>): number {
+  let chars = 0;
+  for (const entry of entries) {
+    const line = entryLine(entry);
+    chars += line.length;
+    if (texts.size > 0 && chars > PAGE_CHARS) break;
+    texts.set(entry, line);
+  }
+  return texts.size;
+}
+
+function page(conversation: Conversation, members: Parameters<typeof objectText>[0]): JsonText {
+  return new JsonText(
+    objectText([
+      { name: "schemaVersion", text: String(SCHEMA_VERSION) },
+      { name: "conversation", text: JSON.stringify(conversation.id) },
+      ...members,
+    ]),
+  );
+}
