@@ -28,3 +28,6 @@ export function realSleep(ms: number, signal: AbortSignal, isIdle: boolean = fal
     signal.removeEventListener("abort", wake);
   });
 }
+
+/** A signal that is never aborted. */
+export const NEVER: AbortSignal = new AbortController().signal;

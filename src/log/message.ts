@@ -83,3 +83,8 @@ export interface ToolResultMessage extends MessageExtras {
 
 export type Role = Message["role"];
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
+
+/** The text of a message, without what it called, thought or showed. */
+export function textOfBlocks(content: readonly ContentBlock[], between: string = ""): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(between);
+}

@@ -1,7 +1,7 @@
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryOf } from "#log/entry";
 import { isLogError } from "#log/errors";
-import type { ContentBlock } from "#log/message";
+import { type ContentBlock, textOfBlocks } from "#log/message";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { isSameJson } from "#log/json/same-json";
 import type { EndingClass } from "#log/ending-class";
@@ -101,7 +101,7 @@ async function readKnownTurn(
 
 function replyText(entry: Entry): readonly string[] {
   if (entry.type !== "message" || entry.message.role !== "assistant") return [];
-  return [entry.message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("")];
+  return [textOfBlocks(entry.message.content)];
 }
 
 function resultOf(end: EntryOf<"turn_end">, turn: string, prompt: EntryId): Omit<TurnResult, "text"> {

@@ -1,3 +1,4 @@
+import { NEVER } from "#conversation/clock";
 import { type TurnResult, emit } from "#turn/host";
 import type { EntryBody } from "#log/entry";
 import { type EntryId, parseEntryId } from "#log/ids";
@@ -26,8 +27,6 @@ export interface EndedAttempt {
   readonly attempted: Attempted;
   readonly step: NextStep;
 }
-
-const NEVER = new AbortController().signal;
 
 function isReply(body: EntryBody): boolean {
   return body.type === "message" && body.message.role === "assistant";

@@ -25,7 +25,7 @@ import type { SendResult } from "./finish-turn.ts";
 import type { BranchState, Turn, Work } from "./turn-parts.ts";
 import { emit } from "#turn/host";
 import type { Upstream } from "./upstream.ts";
-import type { Clock } from "#conversation/clock";
+import { type Clock, NEVER } from "#conversation/clock";
 import { LogError } from "#log/errors";
 import { turnsOf } from "#log/projections/turns";
 import { bounded } from "./sessions/bounded.ts";
@@ -235,8 +235,6 @@ async function endLeftProcess(
     throw new LogError("busy", why, {}, { cause });
   }
 }
-
-const NEVER = new AbortController().signal;
 
 /** The process that was asked last in a turn nobody ended: it may be at work still. */
 function leftProcess(facts: readonly Entry[]): {

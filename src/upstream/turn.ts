@@ -1,3 +1,4 @@
+import { NEVER } from "#conversation/clock";
 import { type Ending, nextStep } from "#turn/rules/ending";
 import { linkRecords } from "#log/projections/link-records";
 import { toolStarted } from "#turn/rules/turn-event";
@@ -84,8 +85,6 @@ async function endProcess(turn: Turn, progress: Progress, process: string | null
     return false;
   }
 }
-
-const NEVER = new AbortController().signal;
 
 /** Prepares another attempt where the step asks for one; false when the turn is over. */
 async function goOn(turn: Turn, progress: Progress, at: EndedAttempt): Promise<boolean> {

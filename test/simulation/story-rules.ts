@@ -1,6 +1,6 @@
+import { textOfBlocks } from "#log/message";
 import type { Entry } from "#log/entry";
 import type { TurnResult } from "#turn/host";
-import { answerText } from "#agent/rules/answer-entries";
 import { LogJudge, type Witness } from "#testing/judge/log-judge";
 
 /** One name for an account of an agent. */
@@ -58,7 +58,7 @@ export class StoryRules extends LogJudge {
     this.#addSession(entry);
     if (entry.type !== "message") return;
     if (entry.message.role === "assistant" && this.openTurn !== null)
-      this.#lastAnswers.set(this.openTurn, answerText(entry.message.content));
+      this.#lastAnswers.set(this.openTurn, textOfBlocks(entry.message.content));
     if (entry.message.role !== "user") return;
     for (const fact of factsIn(this.texts.get(entry.id) ?? "")) {
       if (this.#told.has(fact)) this.blame(`${fact} was told twice`);

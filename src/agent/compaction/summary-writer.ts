@@ -1,4 +1,4 @@
-import type { Usage } from "#log/message";
+import { type Usage, textOfBlocks } from "#log/message";
 import type { Asked, ModelRequest } from "#agent/models/model-answer";
 import type { Ending } from "#turn/rules/ending";
 import { wholeStart } from "./history-text.ts";
@@ -127,10 +127,7 @@ function summaryIn(asked: Asked): string {
   if (finish === "calls" || content.some((block) => block.type === "toolCall"))
     throw new SummaryRefused("tool_call", "The model called a tool instead of writing a summary");
   if (finish !== "stop") throw new SummaryRefused("unfinished", "The model did not finish its summary");
-  const text = content
-    .flatMap((block) => (block.type === "text" ? [block.text] : []))
-    .join("")
-    .trim();
+  const text = textOfBlocks(content).trim();
   if (text === "") throw new SummaryRefused("empty", "The summary was empty");
   if (!text.split("\n").some((line) => SUMMARY_HEADINGS.includes(line.trim())))
     throw new SummaryRefused("shapeless", "What the model wrote is no summary: it has none of its headings");

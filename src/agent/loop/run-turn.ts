@@ -1,5 +1,5 @@
 import type { EntryBody, TurnOutcome } from "#log/entry";
-import type { ContentBlock } from "#log/message";
+import { type ContentBlock, textOfBlocks } from "#log/message";
 import type { EndingClass } from "#log/ending-class";
 import { dueAt } from "#conversation/steer-queue";
 import { ACTIONS, type Ending } from "#turn/rules/ending";
@@ -7,7 +7,6 @@ import { deliveredBodies } from "#turn/accept";
 import { runEnd } from "#turn/rules/run-ending";
 import {
   answerEntries,
-  answerText,
   callsIn,
   INTERRUPTED,
   saysNothing,
@@ -58,7 +57,7 @@ export async function runStep(at: LoopTurn, before: CallsToRun | null): Promise<
   if (asked.answer === null) return end(at, asked.ending, partialBodies(at, asked.partial));
   const rules = { model: at.progress.model.id, tools: at.tools, isInternal: at.options.isInternal };
   const step = answerEntries(asked.answer, rules);
-  at.progress.text = answerText(step.message.content);
+  at.progress.text = textOfBlocks(step.message.content);
   const bodies: EntryBody[] = [step.message, ...step.refused].map((message) => ({
     type: "message",
     message,
@@ -82,7 +81,7 @@ function tellRefused(at: LoopTurn, { message, refused }: StepEntries): void {
   const results = new Map(refused.map((result) => [result.toolCallId, result]));
   for (const call of callsIn(message.content)) {
     const result = results.get(call.id);
-    if (result !== undefined) tellTool(at, call, { state: "failed", output: answerText(result.content) });
+    if (result !== undefined) tellTool(at, call, { state: "failed", output: textOfBlocks(result.content) });
   }
 }
 
@@ -134,8 +133,8 @@ const CUT = "The answer was cut off by the model's output limit; ask it to go on
 /** What had been said of an answer that was cut off; half a call is no call, and no provider takes a message without words. */
 function partialBodies(at: LoopTurn, partial: readonly ContentBlock[]): readonly EntryBody[] {
   const content = partial.filter(({ type }) => type !== "toolCall");
-  if (answerText(content).trim() === "") return [];
-  at.progress.text = answerText(content);
+  if (textOfBlocks(content).trim() === "") return [];
+  at.progress.text = textOfBlocks(content);
   const message = {
     role: "assistant",
     content,

@@ -1,3 +1,4 @@
+import { textOfBlocks } from "#log/message";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
@@ -8,7 +9,7 @@ import { endLeftAgent, endLeftTools, endToolProcesses } from "#turn/effects/left
 import { readLastModelNode, readSaidBeforeSeed } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
-import { answerText, refusal } from "#agent/rules/answer-entries";
+import { refusal } from "#agent/rules/answer-entries";
 import type { SettledOptions } from "#agent/agent-options";
 import type { AgentWork } from "./loop-turn.ts";
 import { answerPlace, openCalls } from "#agent/rules/open-calls";
@@ -156,7 +157,7 @@ async function readLastAnswer({ space, id }: Conversation, since: number): Promi
     const entry = decodeEntry(stored);
     if (entry.seq < since) break;
     if (entry.type === "message" && entry.message.role === "assistant")
-      return answerText(entry.message.content);
+      return textOfBlocks(entry.message.content);
   }
   return "";
 }

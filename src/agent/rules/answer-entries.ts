@@ -1,4 +1,9 @@
-import type { AssistantMessage, ContentBlock, ToolCall, ToolResultMessage } from "#log/message";
+import {
+  type AssistantMessage,
+  type ContentBlock,
+  type ToolCall,
+  type ToolResultMessage,
+} from "#log/message";
 import type { Finish, ModelAnswer } from "#agent/models/model-answer";
 import { resultMessage } from "#turn/rules/turn-record";
 import type { Refusal } from "#agent/tools/permissions";
@@ -107,11 +112,6 @@ export function stepFacts(
   const finalTool = final?.toolName ?? null;
   const goesOn = finalTool === null && (step.called || step.finish === "paused");
   return { finish: step.finish, toolsRun: results.length, finalTool, goesOn };
-}
-
-/** The words of an answer, without its thinking. */
-export function answerText(content: readonly ContentBlock[]): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
 }
 
 /** Whether there is nothing in it for anybody: no word, no call, no file, no part of its provider's. */

@@ -3,7 +3,7 @@ import { decodeEntry } from "#log/codec";
 import type { EndingClass } from "#log/ending-class";
 import { isLogError, LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
-import type { Usage } from "#log/message";
+import { type Usage, textOfBlocks } from "#log/message";
 import type { PromptContent } from "#turn/accept";
 import { saysTheSame } from "#turn/known-turn";
 import type { AgentResult } from "#agent/agent-options";
@@ -11,7 +11,7 @@ import type { AgentWork, LoopProgress, LoopTurn } from "#agent/loop/loop-turn";
 import type { CallsToRun } from "#agent/loop/run-calls";
 import { type LoopEnd, runStep } from "#agent/loop/run-turn";
 import { readWaiting } from "#agent/read-waiting";
-import { answerText, isAnswered } from "#agent/rules/answer-entries";
+import { isAnswered } from "#agent/rules/answer-entries";
 import type { DurableStep, StepBody } from "./durable-step.ts";
 import {
   batchEndOf,
@@ -255,7 +255,7 @@ export class TurnInSteps {
       for (const entry of page.map((stored) => decodeEntry(stored))) {
         if (entry.seq <= after) return "";
         if (entry.type === "message" && entry.message.role === "assistant")
-          return answerText(entry.message.content);
+          return textOfBlocks(entry.message.content);
       }
       if (page.length < 8) return "";
       before = page.at(-1)?.seq ?? 0;

@@ -1,4 +1,4 @@
-import type { ContentBlock, Role } from "#log/message";
+import { type ContentBlock, type Role, textOfBlocks } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf, textIn } from "#log/json/json-fields";
 import type { Issue } from "#log/projections/issue";
@@ -20,7 +20,7 @@ export function seedMessages(seeds: readonly Json[]): SeedMessages {
   for (const seed of seeds.toReversed()) {
     const { role, content, toolCallId, toolName, isError, model } = fieldsOf(seed);
     const blocks = blocksIn(content);
-    if (role === "system") system.push(textOf(blocks));
+    if (role === "system") system.push(textOfBlocks(blocks, "\n"));
     // Providers refuse empty messages.
     else if (blocks.length > 0 || role === "toolResult")
       pairs.add({
@@ -54,8 +54,4 @@ function isBlock(block: unknown): block is ContentBlock {
   if (typeof block !== "object" || block === null) return false;
   const { type, text } = block as { readonly type?: unknown; readonly text?: unknown };
   return typeof type === "string" && (type !== "text" || (typeof text === "string" && text.trim() !== ""));
-}
-
-function textOf(blocks: readonly ContentBlock[]): string {
-  return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }

@@ -1,5 +1,5 @@
 import type { NativeMessage } from "#upstream/upstream";
-import type { Message, ToolCall } from "#log/message";
+import { type Message, type ToolCall, textOfBlocks } from "#log/message";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import { actsFor, commandsOf, type Line } from "./replies.ts";
 import type { SimWorld } from "#testing/world";
@@ -9,7 +9,7 @@ import { readJson } from "#log/json/read-json";
 export function linesOf(messages: readonly Message[]): readonly Line[] {
   const calls = new Map<string, ToolCall>();
   return messages.flatMap((message): readonly Line[] => {
-    const text = textOf(message);
+    const text = textOfBlocks(message.content);
     if (message.role !== "toolResult") {
       for (const block of message.content) if (block.type === "toolCall") calls.set(block.id, block);
       return text.trim() === "" ? [] : [{ role: message.role, text }];
@@ -20,10 +20,6 @@ export function linesOf(messages: readonly Message[]): readonly Line[] {
     const state = text === OUTCOME_UNKNOWN ? "outcome unknown" : known;
     return [{ role: "tool", text: `${call.name} ${JSON.stringify(call.input)}: ${state}` }];
   });
-}
-
-function textOf(message: Message): string {
-  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
 const TOOL_LINE = /^(\S+) (\{.*\}): (done|failed|not run|outcome unknown)$/s;

@@ -1,5 +1,5 @@
 import type { PromptEvent, PromptRequest, RawEnd } from "#upstream/upstream";
-import type { Usage } from "#log/message";
+import { textOfBlocks, type Usage } from "#log/message";
 import { withPreamble } from "#upstream/rules/preamble";
 import { complain, type Complaint, COMPLAINTS } from "./sim-dialect.ts";
 import type { Fault, Phase } from "#testing/faults";
@@ -91,9 +91,7 @@ export class SimTurn {
 
   async #work(): Promise<void> {
     const { memory } = this.#worker;
-    const raw = this.#request.content
-      .flatMap((block) => (block.type === "text" ? [block.text] : []))
-      .join("\n");
+    const raw = textOfBlocks(this.#request.content, "\n");
     const told = this.#request.proven ? raw : withPreamble(this.#request.prior, raw);
     this.#remember({ role: "user", text: told });
     await this.#arrive("start");

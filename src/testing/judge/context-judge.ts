@@ -1,3 +1,4 @@
+import { textOfBlocks } from "#log/message";
 import type { ContextMessage } from "#log/projections/pairs";
 
 type Block =
@@ -26,7 +27,11 @@ function toAnthropic(messages: readonly ContextMessage[]): readonly AnthropicMes
     const turn: (typeof turns)[number] = last?.role === role ? last : { role, content: [] };
     if (turn !== last) turns.push(turn);
     if (message.role === "toolResult")
-      turn.content.push({ type: "tool_result", id: message.toolCallId ?? "", text: textOf(message) });
+      turn.content.push({
+        type: "tool_result",
+        id: message.toolCallId ?? "",
+        text: textOfBlocks(message.content),
+      });
     else turn.content.push(...blocksOf(message));
   }
   return turns;
@@ -42,14 +47,10 @@ function blocksOf(message: ContextMessage): readonly Block[] {
 function toOpenAi(messages: readonly ContextMessage[]): readonly OpenAiMessage[] {
   return messages.map((message) => ({
     role: message.role === "toolResult" ? "tool" : message.role,
-    content: textOf(message),
+    content: textOfBlocks(message.content),
     toolCalls: message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])),
     toolCallId: message.toolCallId ?? null,
   }));
-}
-
-function textOf(message: ContextMessage): string {
-  return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
 /** What Anthropic would refuse. */

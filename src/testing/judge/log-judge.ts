@@ -1,6 +1,6 @@
 import type { Entry } from "#log/entry";
 import type { Json } from "#log/json/json-text";
-import type { ToolCall, ToolResultMessage } from "#log/message";
+import { type ToolCall, type ToolResultMessage, textOfBlocks } from "#log/message";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { Summary } from "#log/summary";
 import { hasPreamble } from "#upstream/rules/preamble";
@@ -152,7 +152,7 @@ export class LogJudge {
   }
 
   #addMessage({ id, message }: Extract<Entry, { type: "message" }>): void {
-    const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+    const text = textOfBlocks(message.content);
     const turn = this.#open;
     if (message.role === "assistant" && turn !== null) {
       turn.reply += text;

@@ -1,4 +1,4 @@
-import type { ContentBlock, Message, ToolCall } from "#log/message";
+import { type ContentBlock, type Message, type ToolCall, textOfBlocks } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { readJson } from "#log/json/read-json";
 import { callInput } from "#log/raw-input";
@@ -91,9 +91,7 @@ export function toOpenAI(messages: readonly Sayable[], options: WriteOptions = {
 }
 
 function systemText(content: OpenAIMessageLike["content"]): string {
-  return blocksOf(content)
-    .map((block) => (block.type === "text" ? block.text : ""))
-    .join("");
+  return textOfBlocks(blocksOf(content));
 }
 
 function blocksOf(content: OpenAIMessageLike["content"]): readonly ContentBlock[] {

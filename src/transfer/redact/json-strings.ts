@@ -1,4 +1,4 @@
-import { readJson } from "#log/json/read-json";
+import { readJson, stringEnd } from "#log/json/read-json";
 
 /** Where a string stands in a value. */
 export interface StringPlace {
@@ -43,7 +43,7 @@ export function mapStrings(json: string, change: (text: string, place: StringPla
         if (level !== undefined) [level.index, level.beforeName] = [level.index + 1, !level.isList];
         break;
       case '"': {
-        const to = endOfString(json, at);
+        const to = stringEnd(json, at) + 1;
         const token = json.slice(at, to);
         const text = readJson(token) as string;
         const isName = level?.beforeName === true;
@@ -58,16 +58,6 @@ export function mapStrings(json: string, change: (text: string, place: StringPla
     }
   }
   return mapped + json.slice(from);
-}
-
-/** Behind the quote that ends it. */
-function endOfString(json: string, start: number): number {
-  for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (json[at - 1 - slashes] === "\\") slashes++;
-    if (slashes % 2 === 0) return at + 1;
-  }
-  return json.length;
 }
 
 function memberOf(levels: readonly Level[]): string {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Entry, EntryBody } from "#log/entry";
-import type { ContentBlock, ToolResultMessage } from "#log/message";
+import { type ContentBlock, type ToolResultMessage, textOfBlocks } from "#log/message";
 import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import { canonicalText, isSameJson } from "#log/json/same-json";
@@ -11,7 +11,7 @@ import { resultMessage } from "#turn/rules/turn-record";
 import { act, type ToolCallRequest } from "./act.ts";
 import { processEnded } from "./left-processes.ts";
 import type { Tool } from "./tool.ts";
-import { type KeepBlob, type NormalOutput, outputText } from "./tool-output.ts";
+import { type KeepBlob, type NormalOutput } from "./tool-output.ts";
 
 /** How an effect ended that was run, now or before. */
 export interface KnownOutcome {
@@ -197,7 +197,7 @@ async function runEffect(at: Running, call: ToolCallRequest): Promise<EffectOutc
 export function knownOutcome({ isError, content, details }: NormalOutput, ran: boolean): KnownOutcome {
   const state = isError ? "failed" : "done";
   const more = details === undefined ? {} : { details };
-  return { state, output: outputText(content), content, ...more, ran };
+  return { state, output: textOfBlocks(content), content, ...more, ran };
 }
 
 /**

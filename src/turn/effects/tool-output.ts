@@ -1,5 +1,5 @@
 import { isMedia } from "#log/blob-names";
-import type { ContentBlock, MediaBlock } from "#log/message";
+import { type ContentBlock, type MediaBlock } from "#log/message";
 import { isLogError, LogError } from "#log/errors";
 import { fieldsIn } from "#log/json/json-fields";
 import { type Json, writeJsonObject } from "#log/json/json-text";
@@ -57,11 +57,6 @@ export function errorText(error: unknown): string {
   } catch {
     return "It failed and did not say why";
   }
-}
-
-/** The words of a result, without what is no text. */
-export function outputText(content: readonly ContentBlock[]): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
 }
 
 async function read(given: unknown, tool: Tool, keepBlob: KeepBlob | null): Promise<NormalOutput> {

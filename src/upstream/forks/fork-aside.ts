@@ -12,7 +12,7 @@ import { idsBackTo, readCut } from "#conversation/read-cut";
 import { readFacts } from "#upstream/sessions/facts";
 import { readLastSaid } from "#turn/last-said";
 import type { Host } from "#turn/host";
-import { type Clock, systemClock } from "#conversation/clock";
+import { type Clock, systemClock, NEVER } from "#conversation/clock";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#upstream/upstream";
 import { turnsOf } from "#log/projections/turns";
 
@@ -20,7 +20,6 @@ import { turnsOf } from "#log/projections/turns";
 type ForkFidelity = "native" | "preamble";
 
 const FORK_MS = 60_000;
-const NEVER = new AbortController().signal;
 
 /** How long the agent may take to fork; then it is told again what it knows. */
 export interface ForkPatience {

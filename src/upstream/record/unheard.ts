@@ -1,18 +1,17 @@
 import { LogError } from "#log/errors";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
-import type { ToolCall } from "#log/message";
+import { type ToolCall, textOfBlocks } from "#log/message";
 import { turnMessages } from "#turn/rules/turn-record";
 import { unheardEvents } from "#upstream/rules/agent-record";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { bounded } from "#upstream/sessions/bounded";
-import type { Clock } from "#conversation/clock";
+import { type Clock, NEVER } from "#conversation/clock";
 import { inPlace, settleKey } from "#turn/settle";
 import type { NativeMessage, Upstream } from "#upstream/upstream";
 
 const ENTRIES_READ_MAX = 10_000;
-const NEVER = new AbortController().signal;
 
 interface AdoptUnheardInput {
   readonly conversation: Conversation;
@@ -124,12 +123,11 @@ function knownCalls(said: readonly Entry[]): (call: Pick<ToolCall, "id" | "name"
  * as the rest of words that were kept: an answer of which nothing was, may have been held back as an old one.
  */
 function wordsOf({ end }: CutOff, said: readonly Entry[]): string | null {
-  const words = said
-    .flatMap((entry) =>
+  const words = textOfBlocks(
+    said.flatMap((entry) =>
       entry.type === "message" && entry.message.role === "assistant" ? entry.message.content : [],
-    )
-    .map((block) => (block.type === "text" ? block.text : ""))
-    .join("");
+    ),
+  );
   return end.class === "crashed" && words !== "" ? words : null;
 }
 

@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from "#log/message";
+import { type Message, type ToolCall, textOfBlocks } from "#log/message";
 import { isSameStretch, type Said, type Stretch, stretches } from "./transcript.ts";
 import type { NativeMessage } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
@@ -41,7 +41,7 @@ function isKnown(theirs: readonly Stretch[], ours: readonly Stretch[]): boolean 
 
 function saidBy(message: Message, at: number): readonly (Said & { readonly at: number })[] {
   if (message.role === "toolResult") return [];
-  const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+  const text = textOfBlocks(message.content);
   return text.trim() === "" ? [] : [{ role: message.role, text, at }];
 }
 
@@ -83,7 +83,8 @@ export function unheardEvents(
   const start = record.findLastIndex(({ message }) => message.role === "user");
   const prompt = record[start];
   // Otherwise the prompt did not get as far as the record, and what follows there was told long ago.
-  if (prompt === undefined || !textOf(prompt.message).trimEnd().endsWith(asked.trimEnd())) return [];
+  if (prompt === undefined || !textOfBlocks(prompt.message.content).trimEnd().endsWith(asked.trimEnd()))
+    return [];
   const answers = record.slice(start + 1);
   const ends = new Map(answers.flatMap((native) => endOf(native)));
   let words = heard.words;
@@ -116,15 +117,11 @@ function endOf({
   if (message.role !== "toolResult" || cutOff === true) return [];
   const state = message.isError === true || notRun === true ? "failed" : "done";
   const details = notRun === true ? { details: { notRun: true } } : {};
-  return [[message.toolCallId, { state, output: textOf(message), ...details }]];
+  return [[message.toolCallId, { state, output: textOfBlocks(message.content), ...details }]];
 }
 
 function callEvents(block: ToolCall, end: ToolEnd | undefined): readonly TurnEvent[] {
   const call = { type: "tool", call: block.id, name: block.name, input: block.input } as const;
   const started = { ...call, state: "started" } as const;
   return end === undefined ? [started] : [started, { ...call, ...end }];
-}
-
-function textOf({ content }: Message): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
 }

@@ -1,5 +1,5 @@
 import type { Entry } from "#log/entry";
-import type { Usage } from "#log/message";
+import { type Usage, textOfBlocks } from "#log/message";
 import type { TurnEvent } from "#turn/rules/turn-event";
 
 export const REPLAY_MS_MAX = 50; // a model that thought at all takes longer
@@ -69,7 +69,7 @@ export function answersIn(newestFirst: readonly Entry[]): readonly string[] {
     if (entry.type !== "message") continue;
     const { role, content } = entry.message;
     if (role === "user") answers.push([]);
-    const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    const text = textOfBlocks(content);
     if (role === "assistant" && text !== "") answers.at(-1)?.push(text);
   }
   return answers

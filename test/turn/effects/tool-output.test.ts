@@ -1,7 +1,8 @@
 /** Whatever a tool returns becomes a result that the log holds and a provider takes. */
+import { textOfBlocks } from "#log/message";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { normalOutput, outputText } from "#turn/effects/tool-output";
+import { normalOutput } from "#turn/effects/tool-output";
 import type { Tool } from "#turn/effects/tool";
 import { aConversation } from "../../support/a-log.ts";
 
@@ -46,7 +47,7 @@ test.each([
 ])("%s is a failed result that says so, and the log takes it", async (_, given) => {
   const { isError, content } = await normalOutput(given, tool, keepBlob);
   expect(isError).toBe(true);
-  expect(outputText(content)).toContain("probe has run");
+  expect(textOfBlocks(content)).toContain("probe has run");
   const message = { role: "toolResult", toolCallId: "c1", isError, content } as const;
   await aConversation({ type: "message", message });
 });
@@ -82,7 +83,7 @@ test("a text and blocks are kept; an image goes beside the log; details and stat
 test("fifty megabytes are shown by their beginning and their end; the whole is a blob, and nothing else is in the log", async () => {
   const whole = `first ${"x".repeat(50_000_000)} last`;
   const { content, isError } = await normalOutput(whole, tool, keepBlob);
-  const text = outputText(content);
+  const text = textOfBlocks(content);
   expect([isError, text.length < 41_000, text.startsWith("first "), text.endsWith(" last")]).toEqual([
     false,
     true,
@@ -98,7 +99,7 @@ test("fifty megabytes are shown by their beginning and their end; the whole is a
 test("without a place for blobs, or with one that fails, it is cut and said to be", async () => {
   for (const keep of [null, () => Promise.reject(new Error("disk full"))]) {
     const { content } = await normalOutput("y".repeat(100_000), { ...tool, outputChars: 100 }, keep);
-    expect(outputText(content)).toMatch(/\n\[99900 of 100000 characters left out here and not kept\]\n/);
+    expect(textOfBlocks(content)).toMatch(/\n\[99900 of 100000 characters left out here and not kept\]\n/);
     const image = { type: "image", mediaType: "image/png", data: "A".repeat(2_000_000) };
     const [shown] = (await normalOutput({ content: [image] }, tool, keep)).content;
     expect(shown).toMatchObject({ type: "text" });
@@ -111,7 +112,7 @@ test("large details leave the log, too, and their state stays", async () => {
   const blob = (details as { blob: string }).blob;
   expect(details).toEqual({ blob, stateUpdate: { a: 1 } });
   expect(JSON.parse(Buffer.from(blobs.get(blob) ?? []).toString())).toEqual(given.details);
-  expect(outputText(content)).toContain(blob);
+  expect(textOfBlocks(content)).toContain(blob);
 });
 
 test("any text, lone surrogates too, is shown within its limit and in sound Unicode", async () => {
@@ -123,7 +124,7 @@ test("any text, lone surrogates too, is shown within its limit and in sound Unic
         text,
       }));
       const shown = await normalOutput({ content }, { ...tool, outputChars }, null);
-      const text = outputText(shown.content);
+      const text = textOfBlocks(shown.content);
       expect(text.isWellFormed()).toBe(true);
       expect(text.length).toBeLessThanOrEqual(outputChars + 100);
     }),

@@ -1,8 +1,8 @@
-import type { ContentBlock, Message } from "#log/message";
+import { type ContentBlock, type Message, textOfBlocks } from "#log/message";
 
 /** The words in a message, without what it called, thought or showed. */
 export function wordsOf(content: readonly ContentBlock[]): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
+  return textOfBlocks(content, "\n\n");
 }
 
 /** Whether a person said it: what a program tells the model in between is no prompt. */

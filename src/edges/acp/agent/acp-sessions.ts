@@ -1,5 +1,5 @@
 import { bounded } from "#upstream/sessions/bounded";
-import type { Clock } from "#conversation/clock";
+import { type Clock, NEVER } from "#conversation/clock";
 import type { SessionSettings, ShownMessage } from "#upstream/upstream";
 import { membersOf, objectText, withMember } from "#log/json/json-text";
 import type { Dialect } from "#vendors/vendor";
@@ -16,7 +16,6 @@ import { fieldsOf } from "#log/json/json-fields";
 import { choicesFor } from "#log/projections/config";
 
 const CLOSE_MS = 2_000;
-const NEVER = new AbortController().signal;
 
 interface AcpSessionsParts {
   readonly port: HostPort;

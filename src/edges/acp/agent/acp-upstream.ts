@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { bounded } from "#upstream/sessions/bounded";
-import type { Clock } from "#conversation/clock";
+import { type Clock, NEVER } from "#conversation/clock";
 import {
   type Capabilities,
   type NativeMessage,
@@ -27,7 +27,6 @@ import { KnownRecords } from "./known-records.ts";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 
 const ASIDE_MS = 10_000;
-const NEVER = new AbortController().signal;
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
 export class AcpUpstream implements BridgeUpstream {

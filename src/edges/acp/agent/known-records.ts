@@ -1,11 +1,10 @@
 import { bounded } from "#upstream/sessions/bounded";
-import type { Clock } from "#conversation/clock";
+import { type Clock, NEVER } from "#conversation/clock";
 import type { NativeMessage } from "#upstream/upstream";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Connection } from "./process/connection.ts";
 
 const RECORD_MS = 2_000; // who has stopped a turn waits no longer for what the agent wrote down of it
-const NEVER = new AbortController().signal;
 
 /** What an agent has written down of its sessions, and how much of it is known here. */
 export class KnownRecords {

@@ -1,11 +1,11 @@
-import type { Clock } from "#conversation/clock";
+import { textOfBlocks } from "#log/message";
+import { type Clock, NEVER } from "#conversation/clock";
 import type { NativeMessage, ShownMessage } from "#upstream/upstream";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf } from "#log/json/json-fields";
 
 const LATE_REPLAY_MS = 150; // an agent that answers in the middle of its replay does not say when it is over
 const LATE_REPLAY_MS_MAX = 3_000;
-const NEVER = new AbortController().signal;
 
 /** Gathers the history an agent tells again when a session is loaded. */
 export class ReplayedHistory {
@@ -42,7 +42,7 @@ export class ReplayedHistory {
 export function shownOf(messages: readonly NativeMessage[]): readonly ShownMessage[] {
   return messages.flatMap(({ message }) => {
     if (message.role === "toolResult") return [];
-    const text = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    const text = textOfBlocks(message.content);
     return text === "" ? [] : [{ role: message.role, text }];
   });
 }

@@ -1,3 +1,4 @@
+import { textOfBlocks } from "#log/message";
 import type { AgentTurnOptions } from "#agent/agent-options";
 import type { Conversation } from "#conversation/conversation";
 import type { CreateOptions, Holdfast } from "#conversation/holdfast";
@@ -117,7 +118,7 @@ async function talkHere(call: Call): Promise<number> {
 async function earlierLines(conversation: Conversation): Promise<readonly string[]> {
   return (await conversation.branch()).flatMap((entry) => {
     if (entry.type !== "message" || entry.message.role !== "user" || isInternal(entry)) return [];
-    const text = entry.message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+    const text = textOfBlocks(entry.message.content);
     return text.trim() === "" ? [] : [text];
   });
 }

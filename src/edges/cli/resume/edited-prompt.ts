@@ -7,7 +7,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
-import type { UserMessage } from "#log/message";
+import { type UserMessage, textOfBlocks } from "#log/message";
 import type { Call } from "#edges/cli/command";
 
 const NOTHING = "nothing was forked";
@@ -25,7 +25,7 @@ export async function editedPrompt(
   entry: EntryId | null,
 ): Promise<EditedPrompt> {
   const { id, parentId, message } = await promptAt(conversation, entry);
-  const old = message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  const old = textOfBlocks(message.content, "\n");
   const text = (call.io.stdinIsTerminal ? await inEditor(call, old) : await piped(call)).trimEnd();
   if (text === "" || text === old.trimEnd())
     throw new LogError(

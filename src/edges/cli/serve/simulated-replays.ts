@@ -2,7 +2,7 @@ import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provide
 import type { AgentModel } from "#agent/models/model";
 import { CAUTIOUS_SIM } from "#agent/models/sim/sim-model";
 import { EMAIL_TOOL } from "#agent/models/sim/sim-orders";
-import { type Clock, systemClock } from "#conversation/clock";
+import { type Clock, systemClock, NEVER } from "#conversation/clock";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { Tool } from "#turn/effects/tool";
@@ -43,7 +43,7 @@ export function atPace(
 
 function pacedModel(model: LanguageModelV4, speed: number, { sleep }: Pick<Clock, "sleep">): LanguageModelV4 {
   const doStream: LanguageModelV4["doStream"] = async (options) => {
-    const { abortSignal = new AbortController().signal } = options;
+    const { abortSignal = NEVER } = options;
     const wait = (ms: number): Promise<void> => sleep(ms / speed, abortSignal);
     const pace = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
       async transform(part, controller) {

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "#log/message";
+import { type ContentBlock, textOfBlocks } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import type { NativeMessage } from "#upstream/upstream";
 import type { RecordReader } from "#vendors/vendor";
@@ -113,7 +113,7 @@ function partsOf(item: Fields, type: string): readonly ContentBlock[] {
 function dropSummary(messages: NativeMessage[], summary: string): void {
   const last = messages.at(-1)?.message;
   if (last?.role !== "assistant") return;
-  const text = last.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const text = textOfBlocks(last.content);
   if (text !== "" && summary.endsWith(text)) messages.pop();
 }
 

@@ -1,3 +1,4 @@
+import { NEVER } from "#conversation/clock";
 import type { ConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
@@ -34,7 +35,7 @@ export async function followSettings(
   const chosen = changedChoices(choicesIn(before, agent), choicesIn(now, agent));
   if (session !== null && Object.keys(chosen).length > 0)
     await bounded(
-      { clock: parts.clock, resumeMs: APPLY_MS, cancelled: new AbortController().signal },
+      { clock: parts.clock, resumeMs: APPLY_MS, cancelled: NEVER },
       session.applyChoices(chosen),
     ).catch(() => undefined);
   await session?.refresh();

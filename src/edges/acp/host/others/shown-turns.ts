@@ -1,6 +1,6 @@
 import type { Entry } from "#log/entry";
 import type { Fields } from "#log/json/json-fields";
-import type { AssistantMessage, ToolCall, ToolResultMessage } from "#log/message";
+import { type AssistantMessage, type ToolCall, type ToolResultMessage, textOfBlocks } from "#log/message";
 import { recordedEvents } from "#turn/rules/attempt-record";
 import { type Describe, EventUpdates } from "#edges/acp/host/event-updates";
 import { replayOf } from "#edges/acp/host/sessions/replay";
@@ -93,7 +93,7 @@ export class ShownTurns {
   *#result({ toolCallId, content, isError }: ToolResultMessage): Generator<Fields> {
     const call = this.#calls.get(toolCallId);
     if (call === undefined) return;
-    const output = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    const output = textOfBlocks(content);
     const state = isError === true ? "failed" : "done";
     yield* this.#update({ type: "tool", call: call.id, name: call.name, input: call.input, state, output });
   }

@@ -1,3 +1,4 @@
+import { textOfBlocks } from "#log/message";
 import { keepBase64 } from "#conversation/image-blobs";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";
@@ -146,9 +147,7 @@ async function send(
 /** A conversation without a title is called by its first words. */
 async function nameByPrompt(conversation: OpenConversation, { content }: HostPrompt): Promise<void> {
   if (conversation.title.title !== null || typeof content === "string") return;
-  const title = promptTitle(
-    content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" "),
-  );
+  const title = promptTitle(textOfBlocks(content, " "));
   if (title !== null) await conversation.setTitle(title);
 }
 

@@ -1,5 +1,5 @@
 import type { Entry, EntryOf } from "#log/entry";
-import type { AssistantMessage, Message } from "#log/message";
+import { type AssistantMessage, type Message, textOfBlocks } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { detailsOf, isInternal } from "#log/message-extras";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
@@ -133,7 +133,7 @@ function toolCall(
   told: Fields,
   result: ToolResult | null,
 ): Fields {
-  const said = saidBy(result === null ? OUTCOME_UNKNOWN : textOf(result));
+  const said = saidBy(result === null ? OUTCOME_UNKNOWN : textOfBlocks(result.content));
   // A terminal lives no longer than the agent that opened it; a host drops what names one it does not know.
   const kept = listIn(told["content"] ?? null).filter((part) => part["type"] !== "terminal");
   const { title = call.name, kind, locations, rawOutput } = told;
@@ -155,14 +155,10 @@ function lateResult(result: ToolResult): Fields {
     sessionUpdate: "tool_call_update",
     toolCallId: result.toolCallId,
     status: result.isError === true ? "failed" : "completed",
-    content: saidBy(textOf(result)),
+    content: saidBy(textOfBlocks(result.content)),
   };
 }
 
 function saidBy(words: string): Json {
   return words === "" ? [] : [{ type: "content", content: { type: "text", text: words } }];
-}
-
-function textOf(message: Message): string {
-  return message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
 }
