@@ -4,7 +4,7 @@ import { isAbsolute, join, normalize } from "node:path";
 import { LogError } from "#log/errors";
 import { readTextStart } from "#agent/prompt/text-file";
 import { isMissing, isWithin } from "#agent/tools/folder-path";
-import { parseSkill, type SkillFile } from "./skill-file.ts";
+import type { SkillFile } from "./skill-file.ts";
 
 /** A folder with skills in folders of their own; a relative one is looked for from the project's root on. */
 export interface SkillPlace {
@@ -122,6 +122,8 @@ async function readSkill(
   const tooLarge = `it has ${start.size} bytes; ${FILE_BYTES_MAX} are the most, so put what is not always needed into files beside it`;
   if (start.size > FILE_BYTES_MAX) return { issue: issueOf(path, "too_large", tooLarge) };
   if (start.text === null) return { issue: issueOf(path, "binary", "it is no UTF-8 text") };
+  // It loads a reader of YAML, which an agent without skills does not need.
+  const { parseSkill } = await import("./skill-file.ts");
   try {
     const digest = createHash("sha256").update(start.text).digest("hex");
     return { file: parseSkill(start.text, name), digest };
