@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { runHere } from "../cli-here.ts";
 import { runCli, jsonLines } from "../cli-run.ts";
 
 const folders: string[] = [];
@@ -46,13 +47,13 @@ test("the demo keeps every promise while every fault strikes, one of them a real
     "expired",
     "lost",
   ]);
-  const chain = await runCli(store, ["chain", "party", "--json"]);
+  const chain = await runHere(store, ["chain", "party", "--json"]);
   expect(jsonLines(chain.out)).toMatchObject([{ links: summary.chain }]);
-  const usage = jsonLines((await runCli(store, ["usage", "party", "--json"])).out);
+  const usage = jsonLines((await runHere(store, ["usage", "party", "--json"])).out);
   expect(usage).toMatchObject([
     { rows: [{ name: "sim-agent" }], total: { costMicros: 0, unpricedAnswers: 0 } },
   ]);
-  expect((await runCli(store, ["doctor"])).status).toBe(0);
+  expect((await runHere(store, ["doctor"])).status).toBe(0);
 });
 
 test("the demo as people see it fits a terminal and points onward", async () => {
