@@ -1,8 +1,7 @@
-export { Conversation, type ForkOptions, type OwnOptions } from "./conversation/conversation.ts";
+export { Conversation, type ForkOptions, type Holder, type OwnOptions } from "./conversation/conversation.ts";
 export type { ConversationReader } from "./conversation/conversation-reader.ts";
 export { Holdfast, type CreateOptions } from "./conversation/holdfast.ts";
-export type { EffectsPage } from "./conversation/ledger/read-effects.ts";
-export type { IssuesPage, IssuesRequest } from "./conversation/ledger/read-issues.ts";
+export type { EffectsPage, IssuesPage, IssuesRequest } from "./conversation/ledger.ts";
 export type { BegunRun, BegunTurn, EntryCounts } from "./log/entry-counts.ts";
 export type { BlobPlace } from "./transfer/messages/images.ts";
 export type { BranchEntry, HistoryPage, HistoryRequest } from "./conversation/history-pages.ts";
@@ -50,7 +49,6 @@ export type { Steered, SteerOptions } from "./turn/steering.ts";
 export { Pool, type PoolUse } from "./turn/pool/pool.ts";
 export type { PoolLimits, PoolOptions } from "./turn/pool/pool-options.ts";
 export type { HeldWeight } from "./turn/pool/choose-evicted.ts";
-export type { Holder } from "./conversation/read-holder.ts";
 export type { SendResult } from "./upstream/finish-turn.ts";
 export type { PromptContent } from "./turn/accept.ts";
 export type { TurnResult } from "./turn/host.ts";

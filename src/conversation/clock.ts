@@ -31,3 +31,8 @@ export function realSleep(ms: number, signal: AbortSignal, isIdle: boolean = fal
 
 /** A signal that is never aborted. */
 export const NEVER: AbortSignal = new AbortController().signal;
+
+/** Real time that does not keep the process alive: whoever has nothing else to do may end, and the lease lapses. */
+export const idleClock: Pick<Clock, "sleep"> = {
+  sleep: (ms, signal) => realSleep(ms, signal, true),
+};

@@ -25,8 +25,15 @@ import {
 import { type OpenTurn, readOpenTurn, readSummary } from "./list-conversations.ts";
 import { nodesNamed } from "./find-named.ts";
 import { type NodeAt, readBranch, readContext, readExactContext, readSettings } from "./reading.ts";
-import { type EffectsPage, type EffectsRequest, readEffects } from "./ledger/read-effects.ts";
-import { type IssuesPage, type IssuesRequest, readIssues, readIssuesPage } from "./ledger/read-issues.ts";
+import {
+  type EffectsPage,
+  type EffectsRequest,
+  type IssuesPage,
+  type IssuesRequest,
+  readEffects,
+  readIssues,
+  readIssuesPage,
+} from "./ledger.ts";
 import { readEntries, readInherited, readLog } from "./read-log.ts";
 import { readConversationRuns, readLatestRun } from "./read-runs.ts";
 import { type ConversationTree, readTree } from "./read-tree.ts";

@@ -1,17 +1,16 @@
 import type { AppendResult, Author, StampedDraft } from "#log/batch";
+import { decodeEntry } from "#log/codec";
 import type { EntryBody, SteerTime } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { ContentBlock } from "#log/message";
 import { type ConversationId, type Digest, parseConversationId, parseEntryId, parseKey } from "#log/ids";
-import { type IdsAndTime, prepare } from "#store/prepare";
+import type { ContentBlock } from "#log/message";
 import type { SpaceStore } from "#store/facets";
-import { type Holder, readHolder } from "./read-holder.ts";
-import { idForKey } from "./id-for-key.ts";
-import { idleClock } from "./keep-lease.ts";
-import { type AppendOptions, Owner } from "./owner.ts";
-import type { Clock } from "./clock.ts";
-import { steerKey } from "./steer-queue.ts";
+import { type IdsAndTime, prepare } from "#store/prepare";
+import { type Clock, idleClock } from "./clock.ts";
 import { answerKey, ConversationReader } from "./conversation-reader.ts";
+import { idForKey } from "./id-for-key.ts";
+import { type AppendOptions, Owner } from "./owner.ts";
+import { steerKey } from "./steer-queue.ts";
 
 export interface ForkOptions {
   /** The node the fork grows from; the leaf when absent. */
@@ -200,4 +199,32 @@ function isList(
   bodies: EntryBody | readonly (EntryBody | string)[],
 ): bodies is readonly (EntryBody | string)[] {
   return Array.isArray(bodies);
+}
+
+/** Who said that they hold a conversation, and until when that counts. */
+export interface Holder {
+  readonly address: string;
+  readonly untilMs: number;
+}
+
+/**
+ * Whoever carried the latest turn, as far as it said where it is reached and its time is not over. A hint: it may be gone,
+ * and what a log says of addresses is only as good as whoever wrote it.
+ */
+async function readHolder(
+  space: SpaceStore,
+  conversation: ConversationId,
+  nowMs: number,
+): Promise<Holder | null> {
+  const types = ["turn_start", "turn_end"] as const;
+  const [latest, before] = await space.read({ conversation, limit: 2, newestFirst: true, types });
+  const begun = [latest, before].find((stored) => stored?.type === "turn_start");
+  const start = begun === undefined ? null : decodeEntry(begun);
+  if (latest === undefined || start?.type !== "turn_start" || start.holder === undefined) return null;
+  const lease = latest.type === "turn_start" ? (await space.head(conversation)).lease : null;
+  // What remains of a lease is by the store's clock; times of entries are by the clock of whoever wrote them.
+  const leasedMs = lease === null ? 0 : nowMs + lease.remainingMs;
+  const lastMs = Math.max(Date.parse(latest.time), leasedMs);
+  const untilMs = lastMs + start.holder.forMs;
+  return untilMs > nowMs ? { address: start.holder.address, untilMs } : null;
 }

@@ -1,12 +1,12 @@
 import type { AppendResult, Author, StampedDraft } from "#log/batch";
-import type { Durability } from "#log/plans/durability";
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { Entry, EntryBody } from "#log/entry";
 import { isNode } from "#log/entry-types";
+import { isLogError, LogError } from "#log/errors";
 import { type EntryId, parseEntryId, parseKey } from "#log/ids";
-import type { HeadView } from "#store/requests";
+import type { Durability } from "#log/plans/durability";
 import type { SpaceStore } from "#store/facets";
-import { keepLease } from "./keep-lease.ts";
+import type { HeadView } from "#store/requests";
 import type { Clock } from "./clock.ts";
 
 export interface AppendOptions {
@@ -166,4 +166,55 @@ export class Owner implements AsyncDisposable {
     // Whoever took over has the lease now; there is nothing left to let go of.
     await this.#actions.space.renew({ conversation, epoch: this.epoch, leaseMs: 0 }).catch(() => undefined);
   }
+}
+
+interface KeepLeaseInput {
+  readonly clock: Pick<Clock, "sleep">;
+  readonly leaseMs: number;
+  readonly renew: () => Promise<void>;
+  /** Told once, when it is not kept any more: another has it, or nobody could be asked until it was over. */
+  readonly onLost: (why: unknown) => void;
+}
+
+/** Renews a lease until it is disposed of, or lost. */
+function keepLease({ clock, leaseMs, renew, onLost }: KeepLeaseInput): Disposable {
+  const stop = new AbortController();
+  const aThird = (): Promise<void> => clock.sleep(leaseMs / 3, stop.signal);
+  let failure: unknown;
+  const renewed = async (): Promise<void> => {
+    for (; !stop.signal.aborted; await aThird()) {
+      try {
+        return await renew();
+      } catch (error) {
+        if (isLogError(error, "fenced") || isLogError(error, "diverged")) throw error;
+        failure = error; // it may be over at the next try
+      }
+    }
+  };
+  // A store that does not answer keeps a lease as little as one that refuses.
+  const lapsed = async (signal: AbortSignal): Promise<void> => {
+    await clock.sleep((leaseMs * 2) / 3, signal);
+    if (!signal.aborted) throw lapsedLease(leaseMs, failure);
+  };
+  const keep = async (): Promise<void> => {
+    for (await aThird(); !stop.signal.aborted; await aThird()) {
+      const over = new AbortController();
+      await Promise.race([renewed(), lapsed(over.signal)]).finally(() => over.abort());
+    }
+  };
+  const lost = (why: unknown): void => {
+    if (!stop.signal.aborted) onLost(why);
+    stop.abort();
+  };
+  if (leaseMs > 0) keep().catch(lost); // with 0 there is none to keep
+  return { [Symbol.dispose]: () => stop.abort() };
+}
+
+function lapsedLease(leaseMs: number, cause: unknown): LogError {
+  return new LogError(
+    "fenced",
+    `The lease could not be renewed for ${leaseMs} ms and is over: another may own the conversation by now. What was written is safe, nothing more is written by this one; look at the log and go on from there`,
+    { leaseMs },
+    { cause },
+  );
 }

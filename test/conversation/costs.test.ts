@@ -5,7 +5,7 @@ import { Holdfast } from "#conversation/holdfast";
 import { readSummary } from "#conversation/list-conversations";
 import { readSettings } from "#conversation/reading";
 import type { Entry, EntryBody } from "#log/entry";
-import type { EffectsPage } from "#conversation/ledger/read-effects";
+import type { EffectsPage } from "#conversation/ledger";
 import { effectsOf } from "#log/projections/effects";
 import { decorateStore } from "#store/decorate";
 import type { SpaceStore } from "#store/facets";

@@ -1,5 +1,5 @@
 import type { Conversation } from "#conversation/conversation";
-import { type EffectsRequest, readEffects } from "#conversation/ledger/read-effects";
+import { type EffectsRequest, readEffects } from "#conversation/ledger";
 import type { Entry } from "#log/entry";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";

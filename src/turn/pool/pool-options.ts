@@ -1,5 +1,4 @@
-import { type Clock, systemClock } from "#conversation/clock";
-import { idleClock } from "#conversation/keep-lease";
+import { type Clock, idleClock, systemClock } from "#conversation/clock";
 import { LogError } from "#log/errors";
 import { checkNumbers, withDefaults } from "#log/with-defaults";
 
