@@ -2,9 +2,10 @@ import { adoptedEntries } from "#upstream/record/adopt";
 import type { NativeMessage } from "#upstream/upstream";
 import { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
-import { type ConversationId, parseConversationId } from "#log/ids";
+import { parseConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { HostedAgent } from "#edges/acp/bridge-upstream";
+import type { Listed } from "#store/requests";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { fieldsOf, listIn } from "#log/json/json-fields";
 import { NATIVE_SPACE } from "#transfer/agent-sessions/read-agent-sessions";
@@ -120,27 +121,19 @@ async function linkedElsewhere(bridge: BridgeContext): Promise<ReadonlySet<strin
 /** What the conversations of a space hold already, by the id it would be listed under. */
 async function linkedIds(bridge: BridgeContext, holdfast: Holdfast): Promise<ReadonlySet<string>> {
   const known = new Set<string>();
-  for await (const { conversation, headSeq, damage } of holdfast.listAll()) {
-    known.add(conversation);
-    if (damage !== null) continue;
-    for (const id of await linksOf(bridge, holdfast, { conversation, headSeq })) known.add(id);
+  for await (const listed of holdfast.listAll()) {
+    known.add(listed.conversation);
+    if (listed.damage !== null) continue;
+    for (const id of await linksOf(bridge, holdfast, listed)) known.add(id);
   }
   return known;
 }
 
 /** The sessions a conversation has held. A log that has not grown has the links it had. */
-export async function linksOf(
+export function linksOf(
   bridge: BridgeContext,
   holdfast: Holdfast,
-  at: { readonly conversation: ConversationId; readonly headSeq: number },
+  { conversation, createdAt, headSeq }: Pick<Listed, "conversation" | "createdAt" | "headSeq">,
 ): Promise<readonly string[]> {
-  const { conversation, headSeq } = at;
-  const read = bridge.listCache.links(holdfast.spaceId).get(conversation);
-  if (read?.headSeq === headSeq) return read.ids;
-  const facts = await (await holdfast.conversation(conversation)).facts(["upstream_link"]);
-  const ids = facts.flatMap((fact) =>
-    fact.type === "upstream_link" ? [`${fact.agent}:${fact.upstream}`] : [],
-  );
-  bridge.listCache.links(holdfast.spaceId).set(conversation, { headSeq, ids });
-  return ids;
+  return bridge.listCache.links.of(holdfast, conversation).read((ids) => ids, { createdAt, headSeq });
 }
