@@ -3,12 +3,16 @@ import type { EntryBody, EntryOf, Project } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, type EntryId, parseConversationId } from "#log/ids";
 import { MemoryReader } from "#log/projections/memories";
+import { projectionBy } from "#log/projections/projection";
 import type { Holdfast } from "#conversation/holdfast";
+import { LiveProjection } from "#conversation/live-projection";
 import { readLog } from "#conversation/read-log";
 import { beganAs, FIRST_LOG as FIRST, scopeLogOf } from "./scope-logs.ts";
 
 const TRIES_MAX = 20; // each means that another process moved the log in between
 const COPIED_AT_ONCE = 500;
+
+const MEMORIES = projectionBy(() => new MemoryReader(), ["memory"]);
 
 type MemoryBody = Extract<EntryBody, { type: "memory" }>;
 type Planned = (known: MemoryReader) => readonly MemoryBody[];
@@ -33,7 +37,8 @@ export class ScopeLog {
   #root: EntryId | null = null;
   #began: EntryId | null = null;
   #headSeq: number = 0;
-  #after: number = 0;
+  /** What the log remembers; null: it was not read. */
+  #live: LiveProjection<MemoryReader> | null = null;
   #reader: MemoryReader = new MemoryReader();
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -176,7 +181,7 @@ export class ScopeLog {
     this.#root = null;
     this.#began = null;
     this.#headSeq = 0;
-    this.#after = 0;
+    this.#live = null;
     this.#reader = new MemoryReader();
   }
 
@@ -194,11 +199,8 @@ export class ScopeLog {
         this.#forget();
         return false;
       }
-      if (headSeq === this.#headSeq) return true;
-      for await (const stored of readLog(space, id, { after: this.#after, types: ["memory"] })) {
-        this.#reader.add(decodeEntry(stored));
-        this.#after = stored.seq;
-      }
+      this.#live ??= new LiveProjection(space, id, MEMORIES);
+      this.#reader = await this.#live.read((reader) => reader, head);
       this.#headSeq = headSeq;
       return true;
     } catch (error) {
