@@ -7,6 +7,7 @@ import { releaseDead } from "#turn/one-at-a-time";
 import { isDeadProcess } from "#turn/running-process";
 import type { OperationContext } from "./operation.ts";
 import type { Written } from "./schemas.ts";
+import { Views } from "./views/views.ts";
 
 const RELEASE = { isDead: isDeadProcess, leaseMs: 1_000 };
 
@@ -56,6 +57,11 @@ export function conversationOf(
   { holdfast }: Pick<OperationContext, "holdfast">,
 ): Conversation {
   return holdfast.handle(parseConversationId(conversation));
+}
+
+/** The caches of the process; without any, those of one call. */
+export function viewsOf({ views = new Views() }: OperationContext): Views {
+  return views;
 }
 
 /** Appends an annotation, which disturbs no turn. */

@@ -2,6 +2,7 @@ import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { readJson } from "#log/json/read-json";
+import type { Views } from "./views/views.ts";
 import { type Fields, object, type ObjectOf, problemsOf, type Schema, type TypeOf } from "./schemas.ts";
 
 /** Of the first three each includes those before it; `metrics` is for the figures of the process alone. */
@@ -14,6 +15,8 @@ export interface OperationContext {
   readonly clock: Clock;
   /** Makes a repetition harmless. */
   readonly key?: string | undefined;
+  /** Caches that callers share. */
+  readonly views?: Views;
   /** The folder of a new conversation for which the caller names none. */
   readonly folder?: string | null;
 }

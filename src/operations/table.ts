@@ -19,6 +19,19 @@ import {
   setLabel,
 } from "./entries.ts";
 import type { AnyOperation } from "./operation.ts";
+import {
+  countIssues,
+  getChain,
+  getContextSizes,
+  getRecord,
+  getTree,
+  listEffects,
+  listIssues,
+  listRecords,
+  listStamps,
+  listWaiting,
+} from "./records.ts";
+import { getDailyUsage, getSpaceUsage, getTurnUsage, getUsage } from "./usage.ts";
 
 /** Every operation by its name: routes, the client and the documents follow from it, in this order. */
 export const OPERATIONS = {
@@ -38,6 +51,20 @@ export const OPERATIONS = {
   setHidden,
   getContext,
   listBranch,
+  getTree,
+  getChain,
+  listStamps,
+  listEffects,
+  getUsage,
+  listIssues,
+  listWaiting,
+  listRecords,
+  getRecord,
+  getContextSizes,
+  getDailyUsage,
+  getTurnUsage,
+  countIssues,
+  getSpaceUsage,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

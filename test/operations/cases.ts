@@ -1,21 +1,5 @@
-import type { OperationName } from "#operations/table";
-import type { Lease } from "./seeded-space.ts";
-
-/** One use of an operation, through every way there is. */
-export interface Case {
-  readonly operation: OperationName;
-  readonly name: string;
-  readonly input: object;
-  /** The same as a command line; absent where no command does it. */
-  readonly argv?: readonly string[];
-  readonly stdin?: string;
-  /** The field that holds what the command prints line by line. */
-  readonly rows?: string;
-  readonly key?: string;
-  readonly lease?: Lease;
-  /** The code of the error; absent where it succeeds. */
-  readonly fails?: string;
-}
+import type { Case } from "./case.ts";
+import { RECORD_CASES } from "./record-cases.ts";
 
 const MISSING = "conversation_not_found";
 const INVALID = "invalid_request";
@@ -358,4 +342,5 @@ export const CASES: readonly Case[] = [
     argv: ["hide", "a@none"],
     fails: "entry_not_found",
   },
+  ...RECORD_CASES,
 ];

@@ -12,7 +12,8 @@ import { OPERATION_LIST, type OperationName, OPERATIONS } from "#operations/tabl
 import { holdfastHere } from "../edges/cli/cli-here.ts";
 import { jsonLines } from "../edges/cli/cli-run.ts";
 import { serve, type Served } from "../edges/http/served.ts";
-import { CASES, type Case } from "./cases.ts";
+import type { Case } from "./case.ts";
+import { CASES } from "./cases.ts";
 import { seed } from "./seeded-space.ts";
 
 type Outcome =
@@ -142,6 +143,7 @@ function normal<T>(value: T, { spaceId }: Holdfast): T {
   const text = JSON.stringify(value)
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replaceAll(/\b[0-9a-f]{64}\b/g, "DIGEST")
     .replaceAll(/\d+ ms more/g, "N ms more")
     .replaceAll(/"untilMs":\d+/g, '"untilMs":0')
     .replaceAll(`"${spaceId}"`, '"SPACE"');

@@ -1,7 +1,7 @@
 /** What the usage pages count and where they draw it. */
 import { expect, test } from "vitest";
 import type { DailyRow, TurnUsageView } from "#edges/http/client/index";
-import { TurnUsage } from "#edges/http/usage/turn-usage";
+import { TurnUsage } from "#operations/views/turn-usage";
 import type { Entry } from "#log/entry";
 import type { Link } from "#log/projections/chain";
 import { diagnosticsText } from "../../ui/src/pages/settings/diagnostics.ts";

@@ -7,7 +7,7 @@ import { parseEntryId } from "#log/ids";
 import { JsonText, type Operation, perform } from "#operations/operation";
 import { type Fields, flagKind, readText } from "#operations/schemas";
 import { findEntry } from "./address.ts";
-import { answer, type Call, type Command } from "./command.ts";
+import { answer, type Call, type Command, remark } from "./command.ts";
 
 /** What is the command line's own about an operation. */
 export interface CommandView<Input, Output> {
@@ -22,7 +22,10 @@ export interface CommandView<Input, Output> {
   complete?(input: Partial<Input>, call: Call): Partial<Input>;
   /** Fields that --json has beside those of the operation. */
   json?(output: Output, input: Input, conversation: Conversation): object | Promise<object>;
+  /** An empty text prints nothing. */
   text(output: Output, input: Input): string;
+  /** What a reader also needs; it goes to standard error. */
+  remarks?(output: Output, input: Input): readonly string[];
 }
 
 interface Argument {
@@ -74,7 +77,9 @@ export function operationCommand<I extends object, R extends object>(
         view.json === undefined || conversation === undefined
           ? {}
           : await view.json(output, full, await holdfast.conversation(conversation));
-      return answer(call, { ...output, ...more }, () => view.text(output, full));
+      if (!call.json) for (const line of view.remarks?.(output, full) ?? []) await remark(call, line);
+      const text = call.json ? null : view.text(output, full);
+      if (text !== "") await answer(call, { ...output, ...more }, () => text ?? "");
     },
   };
 }
@@ -120,7 +125,7 @@ async function readArguments(
     const text = call.args[index];
     if (text === undefined) continue;
     if (field !== "conversation") read[field] = text;
-    else if (entry === null) read[field] = (await findId(holdfast, text)).id;
+    else if (entry === null) read[field] = await findId(holdfast, text);
     else {
       const address = await readAddress(holdfast, text);
       read[field] = address.conversation;
@@ -136,7 +141,7 @@ export async function readAddress(
   text: string,
 ): Promise<{ readonly conversation: string; readonly entry: string | null }> {
   const at = text.indexOf("@");
-  const { id, handle } = await findId(holdfast, at === -1 ? text : text.slice(0, at));
+  const { id, handle } = await findHandle(holdfast, at === -1 ? text : text.slice(0, at));
   return { conversation: id, entry: at === -1 ? null : await findEntryId(handle, text.slice(at + 1)) };
 }
 
@@ -146,8 +151,12 @@ interface FoundId {
   readonly handle: Conversation | null;
 }
 
-/** The id that a part of it names. */
-async function findId(holdfast: Holdfast, text: string): Promise<FoundId> {
+/** The id that a part of it names. What names nothing stays as it is, for the operation to reject. */
+export async function findId(holdfast: Holdfast, text: string): Promise<string> {
+  return (await findHandle(holdfast, text)).id;
+}
+
+async function findHandle(holdfast: Holdfast, text: string): Promise<FoundId> {
   try {
     const handle = await holdfast.find(text);
     return { id: handle.id, handle };

@@ -7,11 +7,7 @@ import { StoredLinks } from "./access/stored-links.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
 import { answerOf, FetchRequest, type HttpAnswer, type HttpRequest, responseOf } from "./exchange.ts";
 import { EventStreams } from "./events/event-stream.ts";
-import { StampCache } from "./figures/stamp-cache.ts";
-import { IssueCounts } from "./lists/issue-counts.ts";
-import { TreePages } from "./figures/tree-pages.ts";
-import { DailyFigures } from "./usage/daily-rows.ts";
-import { TurnFigures } from "./usage/turn-figures.ts";
+import { Views } from "#operations/views/views";
 import { RunningReplays } from "./replays/running-replays.ts";
 import { Uploads } from "./transfers/uploads.ts";
 import { CancelRequests } from "./turns/cancel-requests.ts";
@@ -70,11 +66,7 @@ export class HttpHandler {
   readonly #turns: RunningTurns;
   readonly #streams: EventStreams;
   readonly #uploads: Uploads;
-  readonly #trees = new TreePages();
-  readonly #dailyFigures = new DailyFigures();
-  readonly #turnFigures = new TurnFigures();
-  readonly #stamps = new StampCache();
-  readonly #issueCounts = new IssueCounts();
+  readonly #views = new Views();
   readonly #pages: UiFiles | null;
   readonly #log: RequestLog;
   readonly #probe: StoreProbe;
@@ -275,11 +267,7 @@ export class HttpHandler {
       turns: this.#turns,
       streams: this.#streams,
       uploads: this.#uploads,
-      trees: this.#trees,
-      dailyFigures: this.#dailyFigures,
-      turnFigures: this.#turnFigures,
-      stamps: this.#stamps,
-      issueCounts: this.#issueCounts,
+      views: this.#views,
       replays: this.#replays,
       probe: this.#probe,
     };

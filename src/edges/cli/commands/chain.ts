@@ -1,5 +1,8 @@
 import type { Conversation } from "#conversation/conversation";
-import { findAddress } from "#edges/cli/address";
+import { systemClock } from "#conversation/clock";
+import { type OutputOf, perform, valueOf } from "#operations/operation";
+import { getChain } from "#operations/records";
+import { readAddress } from "#edges/cli/operation-command";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows } from "#edges/cli/view/chain-view";
@@ -22,20 +25,30 @@ With an entry only the sessions that this message was sent to, or that gave it.
   arity: [1, 1],
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
-    const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");
+    const { conversation: id, entry } = await readAddress(holdfast, call.args[0] ?? "");
     const upstream = call.flags.text("messages");
-    if (upstream !== undefined) return listMessages(call, conversation, upstream);
-    const chained = entry === null ? await conversation.chain() : await conversation.carriersOf(entry);
-    if (chained.length === 0 && !call.json) {
+    if (upstream !== undefined) return listMessages(call, await holdfast.conversation(id), upstream);
+    const { links } =
+      entry === null
+        ? valueOf(await perform(getChain, { conversation: id }, { holdfast, clock: systemClock }))
+        : { links: await carriersOf(await holdfast.conversation(id), entry) };
+    if (links.length === 0 && !call.json) {
       const what = entry === null ? "This conversation has held" : "This entry was carried by";
       return remark(call, `${what} no upstream session${entry === null ? " yet" : ""}.`);
     }
-    const told = withFidelity(chained, await conversation.facts(["attempt"]));
-    const links = told.map(({ seq: _seq, ...link }) => link);
-    const about = { conversation: conversation.id, ...(entry === null ? {} : { entry }), links };
-    return answer(call, about, () => chainRows(told, call.io.out.isTerminal).join("\n"));
+    const about = { conversation: id, ...(entry === null ? {} : { entry }), links };
+    return answer(call, about, () => chainRows(links, call.io.out.isTerminal).join("\n"));
   },
 };
+
+async function carriersOf(
+  conversation: Conversation,
+  entry: string,
+): Promise<OutputOf<typeof getChain>["links"]> {
+  const links = await conversation.carriersOf(entry);
+  const attempts = await conversation.facts(["attempt"]);
+  return withFidelity(links, attempts).map(({ seq: _, ...link }) => link);
+}
 
 async function listMessages(call: Call, conversation: Conversation, upstream: string): Promise<void> {
   const found = await conversation.messagesOf(upstream);

@@ -8,7 +8,7 @@ const HEADINGS = ["    #", "SINCE", "AGENT", "SESSION", "ENTRIES", "KNEW IT", "W
 
 /** The rows of a chain, oldest first; with headings where a person looks at them. */
 export function chainRows(
-  links: readonly (Link & { readonly fidelity?: Fidelity | null })[],
+  links: readonly (Omit<Link, "seq"> & { readonly fidelity?: Fidelity | null })[],
   headed: boolean = false,
 ): readonly string[] {
   const rows = links.map(({ id, agent, account, reason, since, carried, inherited, fidelity }, index) => [

@@ -1,44 +1,13 @@
 import { mayDo } from "#edges/http/access/grant";
-import { conversationOf } from "#edges/http/handlers/conversation-of";
 import type { HandlersOf } from "#edges/http/handlers/asked";
 import { FORMAT_VERSION } from "#log/entry";
-import { parseConversationId } from "#log/ids";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
-import { contextSizes } from "./context-sizes.ts";
 import type { FigureApi } from "./figure-api.ts";
-import { readRecord } from "./record-line.ts";
-import { readRecords } from "./record-pages.ts";
 
 const COUNTED_MAX = 10_000; // conversations; more are said to be more
 const COUNTED_AT_ONCE = 500;
-const TURNS_MAX = 500;
 
 export const FIGURE_HANDLERS: HandlersOf<FigureApi> = {
-  listRecords: ({ holdfast, params, query }) =>
-    readRecords(holdfast.handle(parseConversationId(params.conversation)), query),
-
-  getRecord: ({ holdfast, params, query }) =>
-    readRecord(holdfast.handle(parseConversationId(params.conversation)), query),
-
-  async getContextSizes(asked) {
-    const { at } = asked.query;
-    const conversation = conversationOf(asked);
-    return contextSizes(conversation.id, await conversation.context(at === undefined ? {} : { at }));
-  },
-
-  async getTurnUsage(asked) {
-    const { limit = TURNS_MAX } = asked.query;
-    return asked.server.turnFigures.read(asked.holdfast, conversationOf(asked), limit);
-  },
-
-  getDailyUsage: ({ server, holdfast, query }) => server.dailyFigures.read(holdfast, query),
-
-  async countIssues({ server, holdfast, query }) {
-    const { conversation: ids } = query;
-    const found = await server.issueCounts.read(holdfast, ids);
-    return { counts: ids.map((conversation, at) => ({ conversation, issues: found[at] ?? null })) };
-  },
-
   async getStore({ server, holdfast, grant }) {
     const { address, bytes } = server.place;
     const counted = { listed: 0, unlisted: 0 };

@@ -4,11 +4,6 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { RequestAudit } from "#edges/http/access/request-audit";
 import type { Grant } from "#edges/http/access/grant";
 import type { ServedPlace } from "#edges/http/http-options";
-import type { StampCache } from "#edges/http/figures/stamp-cache";
-import type { DailyFigures } from "#edges/http/usage/daily-rows";
-import type { TurnFigures } from "#edges/http/usage/turn-figures";
-import type { IssueCounts } from "#edges/http/lists/issue-counts";
-import type { TreePages } from "#edges/http/figures/tree-pages";
 import type { RunningReplays } from "#edges/http/replays/running-replays";
 import type { Uploads } from "#edges/http/transfers/uploads";
 import type { EventStreams } from "#edges/http/events/event-stream";
@@ -18,6 +13,7 @@ import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions"
 import type { Metrics } from "#telemetry/metrics";
 import type { Operation } from "#edges/http/routes/route";
 import type { JsonText } from "#operations/operation";
+import type { Views } from "#operations/views/views";
 
 /** What all operations of a server share. */
 export interface ServerParts {
@@ -32,11 +28,7 @@ export interface ServerParts {
   readonly turns: RunningTurns;
   readonly streams: EventStreams;
   readonly uploads: Uploads;
-  readonly trees: TreePages;
-  readonly dailyFigures: DailyFigures;
-  readonly turnFigures: TurnFigures;
-  readonly stamps: StampCache;
-  readonly issueCounts: IssueCounts;
+  readonly views: Views;
   readonly replays: RunningReplays;
   readonly probe: StoreProbe;
   /** What is served, as it may be told. */

@@ -6,7 +6,7 @@ import { givenEntries } from "./given-entries.ts";
 /** How the server does an operation: the request was checked by its route, and entries stay in the text they were sent in. */
 function handlerOf(operation: AnyOperation): AnyHandler {
   const { run } = operation as OperationRow;
-  const takesEntries = Object.hasOwn(operation.input, "entries");
+  const takesEntries = operation.kind === "act" && Object.hasOwn(operation.input, "entries");
   return ({ params, query, body, bodyText, grant, holdfast, key, server }) => {
     const input: object = {
       ...(params as object | undefined),
@@ -16,8 +16,8 @@ function handlerOf(operation: AnyOperation): AnyHandler {
     const { entries } = input as { readonly entries?: readonly object[] };
     const exact =
       takesEntries && entries !== undefined ? { entries: givenEntries(bodyText, entries, grant) } : {};
-    const { clock, cwd } = server;
-    return run({ ...input, ...exact }, { holdfast, clock, key, folder: cwd });
+    const { clock, cwd, views } = server;
+    return run({ ...input, ...exact }, { holdfast, clock, key, views, folder: cwd });
   };
 }
 

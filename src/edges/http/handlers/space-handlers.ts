@@ -1,6 +1,5 @@
-import type { Holdfast } from "#conversation/holdfast";
 import { hydrateRun, runNotFound } from "#conversation/runs/hydrate";
-import { isLogError, LogError } from "#log/errors";
+import { LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import { queryWords } from "#log/search";
 import type { SpaceApi } from "#edges/http/routes/space-api";
@@ -8,7 +7,6 @@ import { diffJson } from "#transfer/shown/diff-json";
 import type { NamedBranch } from "#transfer/shown/named-diff";
 import { hydratedText } from "#transfer/shown/run-text";
 import { snippetOf } from "#transfer/shown/search-snippet";
-import { countUsage, type UsageBy, usageJson, UsageRows } from "#transfer/shown/usage-rows";
 import { JsonText } from "#operations/operation";
 import type { HandlersOf } from "./asked.ts";
 
@@ -16,10 +14,6 @@ const HITS = 20;
 const RUNS_PAGE = 50;
 
 export const SPACE_HANDLERS: HandlersOf<SpaceApi> = {
-  async getSpaceUsage({ holdfast, query }) {
-    return spaceUsage(holdfast, query.by ?? "model");
-  },
-
   async search({ holdfast, query }) {
     const { q, conversation, limit = HITS } = query;
     const words = queryWords(q);
@@ -83,20 +77,6 @@ export const SPACE_HANDLERS: HandlersOf<SpaceApi> = {
     return new JsonText(hydratedText(await hydrateRun(holdfast.space, params.run, from)));
   },
 };
-
-/** What cannot be read is named, and does not keep the others from being counted. */
-async function spaceUsage(holdfast: Holdfast, by: UsageBy): Promise<SpaceApi["getSpaceUsage"]["response"]> {
-  const rows = new UsageRows();
-  const leftOut: string[] = [];
-  for await (const { conversation } of holdfast.listAll())
-    try {
-      await countUsage(holdfast.handle(conversation), by, rows);
-    } catch (error) {
-      if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;
-      leftOut.push(conversation);
-    }
-  return { ...usageJson(by, rows.result()), leftOut };
-}
 
 function branchOf(letter: string, address: string): NamedBranch {
   const [conversation = "", entry = null] = address.split("@");

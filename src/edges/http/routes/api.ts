@@ -1,6 +1,5 @@
 import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
 import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
-import { RECORD_ROUTES, type RecordApi } from "./record-api.ts";
 import { AGENT_SESSION_ROUTES, type AgentSessionApi } from "#edges/http/agent-sessions/agent-session-api";
 import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
@@ -18,7 +17,6 @@ export interface OwnApi
   extends
     ServerApi,
     EntryApi,
-    RecordApi,
     SpaceApi,
     MemoryApi,
     TurnApi,
@@ -36,7 +34,6 @@ export type OperationName = keyof Api;
 const OWN_ROUTES: RoutesOf<OwnApi> = {
   ...SERVER_ROUTES,
   ...ENTRY_ROUTES,
-  ...RECORD_ROUTES,
   ...SPACE_ROUTES,
   ...MEMORY_ROUTES,
   ...SKILL_ROUTES,

@@ -1,19 +1,8 @@
-import { treeNode, type TreeNode } from "#edges/http/branches/tree-node";
 import type { RoutesOf } from "./route.ts";
-import { cursor, id, nextCursor, ofConversation, type OfConversation, pageLimit } from "./shared-schemas.ts";
-import { answer, anything, list, object, optional, text } from "./value-schema.ts";
+import { id, type OfConversation } from "./shared-schemas.ts";
+import { anything, object, text } from "./value-schema.ts";
 
 export interface EntryApi {
-  getTree: {
-    readonly params: OfConversation;
-    readonly query: { readonly limit?: number; readonly cursor?: string };
-    readonly response: {
-      readonly conversation: string;
-      readonly leaf: string;
-      readonly nodes: readonly TreeNode[];
-      readonly next: string | null;
-    };
-  };
   getBlob: {
     readonly params: OfConversation & { readonly digest: string };
     readonly response: Uint8Array;
@@ -23,21 +12,6 @@ export interface EntryApi {
 const group = "Entries";
 
 export const ENTRY_ROUTES: RoutesOf<EntryApi> = {
-  getTree: {
-    method: "GET",
-    path: "/api/conversations/{conversation}/tree",
-    right: "read",
-    group,
-    summary: "Lists every node it can reach, on all branches, in the order they were written",
-    params: ofConversation,
-    query: object<EntryApi["getTree"]["query"]>({ limit: optional(pageLimit), cursor: optional(cursor) }),
-    response: answer<EntryApi["getTree"]["response"]>({
-      conversation: text(),
-      leaf: text(),
-      nodes: list(treeNode),
-      next: nextCursor,
-    }),
-  },
   getBlob: {
     method: "GET",
     path: "/api/conversations/{conversation}/blobs/{digest}",

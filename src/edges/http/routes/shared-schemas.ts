@@ -2,9 +2,7 @@ import type { AppendResult } from "#log/batch";
 import type { Entry } from "#log/entry";
 import type { UsageSum } from "#log/add-usage";
 import type { ContentBlock } from "#log/message";
-import type { Issue } from "#log/projections/issue";
 import type { Run } from "#log/runs/run-row";
-import type { LinkWithFidelity } from "#transfer/shown/link-details";
 import {
   anything,
   choice,
@@ -65,26 +63,6 @@ export const usage: Schema<UsageSum> = named(
     unpricedAnswers: count(),
   }),
 );
-
-/** A session as it is told, without its place in the log. */
-export type LinkView = Omit<LinkWithFidelity, "seq">;
-
-export const link: Schema<LinkView> = named(
-  "Link",
-  open<LinkView>({
-    id: text(),
-    agent: text(),
-    account: nullable(text()),
-    reason: text(),
-    since: text(),
-    source: nullable(text()),
-    carried: nullable(open({ fromSeq: count(), toSeq: count() })),
-    fidelity: nullable(choice(["native", "transcript", "preamble"])),
-    inherited: flag(),
-  }),
-);
-
-export const issue: Schema<Issue> = named("Issue", open<Issue>({ message: text({ max: 100_000 }) }));
 
 export const run: Schema<Run> = named(
   "Run",

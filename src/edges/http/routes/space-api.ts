@@ -1,7 +1,5 @@
 import type { HydratedRun } from "#conversation/runs/hydrate";
 import type { Run } from "#log/runs/run-row";
-import type { UsageBy } from "#transfer/shown/usage-rows";
-import { usageBy, usageMembers, type UsageView } from "./record-api.ts";
 import type { RoutesOf } from "./route.ts";
 import { cursor, id, nextCursor, pageLimit, run, time, usage } from "./shared-schemas.ts";
 import {
@@ -70,10 +68,6 @@ interface ForkRunBody {
 
 /** Operations on a space as a whole. */
 export interface SpaceApi {
-  getSpaceUsage: {
-    readonly query: { readonly by?: UsageBy };
-    readonly response: UsageView & { readonly leftOut: readonly string[] };
-  };
   search: {
     readonly query: { readonly q: string; readonly conversation?: string; readonly limit?: number };
     readonly response: { readonly hits: readonly Found[] };
@@ -119,15 +113,6 @@ const address: Schema<string> = text({
 });
 
 export const SPACE_ROUTES: RoutesOf<SpaceApi> = {
-  getSpaceUsage: {
-    method: "GET",
-    path: "/api/usage",
-    right: "read",
-    group,
-    summary: "Adds up what all conversations used; those that cannot be read are named",
-    query: object<{ readonly by?: UsageBy }>({ by: optional(usageBy) }),
-    response: answer<SpaceApi["getSpaceUsage"]["response"]>({ ...usageMembers, leftOut: list(text()) }),
-  },
   search: {
     method: "GET",
     path: "/api/search",

@@ -3,7 +3,7 @@ import { user } from "#log/message-builders";
 import { openHoldfast } from "#open";
 import { decorateStore } from "#store/decorate";
 import { inMemoryStore } from "#stores/in-memory/index";
-import { serve } from "../served.ts";
+import { serve } from "../../edges/http/served.ts";
 
 test("the pages of a tree cost one reading of the log, then what was added; together they are the whole tree", async () => {
   let read = 0;

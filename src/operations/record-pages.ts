@@ -1,18 +1,57 @@
 import type { Conversation } from "#conversation/conversation";
-import {
-  ENTRIES_PAGE,
-  type EntriesQuery,
-  readEntriesPage,
-  type ReadPage,
-  typesOf,
-} from "#operations/entry-pages";
 import { entryDigest } from "#log/batch-links";
 import { entryLine } from "#log/codec";
 import type { StoredEntry } from "#log/entry";
-import { isLogError } from "#log/errors";
-import { sha256 } from "#store/sha256";
-import type { LogDamage, RecordPage, RecordView } from "./figure-api.ts";
+import { isLogError, LogError } from "#log/errors";
+import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { readJson } from "#log/json/read-json";
+import type { SpaceStore } from "#store/facets";
+import { sha256 } from "#store/sha256";
+import { ENTRIES_PAGE, type EntriesQuery, readEntriesPage, type ReadPage, typesOf } from "./entry-pages.ts";
+
+/** One entry as it lies in the log, without what it says. */
+export interface RecordView {
+  readonly seq: number;
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly type: string;
+  readonly time: string;
+  /** Of its line in an export. */
+  readonly bytes: number;
+  /** SHA-256 over what it says, as links hold it. */
+  readonly digest: string;
+  /** Where a batch ends with it: the link, which holds everything before it. */
+  readonly link: string | null;
+  /** What it says is no JSON any more. */
+  readonly unreadable: boolean;
+}
+
+/** Where a log can be read no further. */
+export interface LogDamage {
+  readonly message: string;
+  /** The last entry in front of it. */
+  readonly reachableSeq: number;
+  /** In the file, where the store has one. */
+  readonly position: number | null;
+}
+
+export interface RecordPage {
+  readonly conversation: string;
+  readonly records: readonly RecordView[];
+  /** Null: no reading has met any. */
+  readonly damage: LogDamage | null;
+  readonly next: number | null;
+  readonly previous: number | null;
+  readonly headSeq: number;
+}
+
+/** One record, and what it says to the letter. */
+export interface RecordLine {
+  readonly conversation: string;
+  readonly seq: number;
+  /** Its line in an export. Of a record that is unreadable it is no JSON. */
+  readonly line: string;
+}
 
 const LINKS_AT_ONCE = 500;
 
@@ -48,10 +87,10 @@ function damageIn(error: unknown): LogDamage | null {
 /** The same page of a log that ends at the damage: a read that goes beyond it would fail as a whole. */
 async function readInFront(
   conversation: Conversation,
-  { after, before, limit = ENTRIES_PAGE, types: given }: EntriesQuery,
+  { after, before, limit = ENTRIES_PAGE, types: names }: EntriesQuery,
   headSeq: number,
 ): Promise<ReadPage> {
-  const types = typesOf(given);
+  const types = typesOf(names);
   const end = before === undefined ? headSeq : Math.min(before - 1, headSeq);
   const from = before === undefined ? (after ?? 0) : Math.max(0, end - limit);
   const to = Math.min(end, from + limit);
@@ -97,4 +136,43 @@ async function linksOf(
     limit: Math.min(limit, LINKS_AT_ONCE),
   });
   return new Map(ends.map(({ seq, link }) => [seq, link]));
+}
+
+/** One record as it lies in its log. */
+export async function readRecord(
+  { space, id }: Conversation,
+  { seq, entry }: { readonly seq?: number; readonly entry?: string },
+): Promise<RecordLine> {
+  if ((seq === undefined) === (entry === undefined))
+    throw new LogError("invalid_request", "A record is asked for by its seq, or by its entry");
+  if (entry !== undefined) return findRecord(space, id, parseEntryId(entry));
+  const found = seq === undefined ? null : await recordAt(space, id, seq);
+  if (found === null)
+    throw new LogError("entry_not_found", `There is no record ${seq} in ${id}`, { seq: seq ?? 0 });
+  return lineOf(id, found);
+}
+
+/** What is inherited lies in the log of a source, or of a source of that. */
+async function findRecord(space: SpaceStore, id: ConversationId, entry: EntryId): Promise<RecordLine> {
+  const { seq } = await space.entry(id, entry);
+  let log: ConversationId | null = id;
+  while (log !== null) {
+    const found: StoredEntry | null = await recordAt(space, log, seq);
+    if (found?.id === entry) return lineOf(log, found);
+    log = (await space.head(log)).origin?.source ?? null;
+  }
+  throw new LogError("entry_not_found", `There is no record of ${entry} in ${id}`, { entry });
+}
+
+async function recordAt(
+  space: SpaceStore,
+  conversation: ConversationId,
+  seq: number,
+): Promise<StoredEntry | null> {
+  const [found] = await space.read({ conversation, after: seq - 1, limit: 1 });
+  return found?.seq === seq ? found : null;
+}
+
+function lineOf(conversation: ConversationId, entry: StoredEntry): RecordLine {
+  return { conversation, seq: entry.seq, line: entryLine(entry) };
 }

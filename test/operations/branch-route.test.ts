@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "#edges/http/client/index";
 import { cutStrings } from "#operations/cut-strings";
 import { assistant, user } from "#log/message-builders";
-import { serve, type Served } from "../served.ts";
+import { serve, type Served } from "../edges/http/served.ts";
 
 let served: Served;
 let client: Client;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { IssueCounts } from "#edges/http/lists/issue-counts";
+import { IssueCounts } from "#operations/views/issue-counts";
 import { user } from "#log/message-builders";
 import { openHoldfast } from "#open";
-import { countedStore } from "../../../support/counted-store.ts";
+import { countedStore } from "../../support/counted-store.ts";
 
 test("a long log is counted over several requests, and what was read is not read again", async () => {
   const { store, count } = countedStore();

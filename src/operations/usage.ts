@@ -1,0 +1,178 @@
+import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
+import { readSummary } from "#conversation/list-conversations";
+import type { UsageSum } from "#log/add-usage";
+import { isLogError } from "#log/errors";
+import {
+  countUsage,
+  totalOf,
+  USAGE_BY,
+  usageJson,
+  type UsageRow,
+  UsageRows,
+} from "#transfer/shown/usage-rows";
+import { conversationOf, viewsOf } from "./acts.ts";
+import { operation } from "./operation.ts";
+import {
+  answer,
+  choice,
+  count,
+  flag,
+  idField,
+  list,
+  named,
+  nullable,
+  open,
+  optional,
+  pageLimit,
+  text,
+} from "./schemas.ts";
+import type { TurnMark, TurnUsageRow } from "./views/turn-usage.ts";
+import type { ConversationCost, DailyRow, TurnUsageView } from "./views/usage-views.ts";
+
+const TURNS_MAX = 500;
+const by = optional(choice(USAGE_BY, "model unless told"));
+const day = text({ max: 10, pattern: /^\d{4}-\d{2}-\d{2}$/, about: "YYYY-MM-DD, in UTC" });
+
+const usageCounts = {
+  inputTokens: count(),
+  outputTokens: count(),
+  cacheReadTokens: count(),
+  cacheWriteTokens: count(),
+  costMicros: nullable(count()),
+  unpricedAnswers: count(),
+};
+
+/** The fields of every answer about usage. */
+const sums = {
+  by: choice(USAGE_BY, "model unless told"),
+  rows: list(named("UsageRow", open<UsageRow>({ name: text(), ...usageCounts }))),
+  total: open<UsageSum>({
+    inputTokens: count(),
+    outputTokens: count(),
+    costMicros: nullable(count()),
+    unpricedAnswers: count(),
+  }),
+};
+
+export const getUsage = operation({
+  summary: "Adds up what it used; what a fork inherited counts where it was spent",
+  group: "What happened",
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations/{conversation}/usage",
+  input: { conversation: idField, by },
+  output: answer(sums),
+  async run({ by: of = "model", ...input }, context) {
+    const rows = new UsageRows();
+    await countUsage(conversationOf(input, context), of, rows);
+    return usageJson(of, rows.result());
+  },
+});
+
+export const getSpaceUsage = operation({
+  summary: "Adds up what all conversations used; those that cannot be read are named",
+  group: "Across conversations",
+  access: "read",
+  kind: "read",
+  http: "GET /api/usage",
+  cli: "usage",
+  input: { by },
+  output: answer({
+    ...sums,
+    replays: optional(open<UsageSum>(usageCounts)),
+    leftOut: list(text()),
+  }),
+  async run({ by: of = "model" }, { holdfast }) {
+    const [rows, replays] = [new UsageRows(), new UsageRows()];
+    const leftOut: string[] = [];
+    for await (const { conversation, summary } of holdfast.listAll())
+      try {
+        await countUsage(holdfast.handle(conversation), of, rows);
+        const { run } = summary ?? (await readSummary(holdfast.space, conversation));
+        if (run?.trigger === REPLAY_TRIGGER) await countUsage(holdfast.handle(conversation), of, replays);
+      } catch (error) {
+        if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;
+        leftOut.push(conversation);
+      }
+    const ofReplays = replays.result();
+    return {
+      ...usageJson(of, rows.result()),
+      ...(ofReplays.length === 0 ? {} : { replays: totalOf(ofReplays) }),
+      leftOut,
+    };
+  },
+});
+
+export const getDailyUsage = operation({
+  summary: "Adds up what was used on each day with each model; what a fork inherited counts once",
+  group: "Figures",
+  access: "read",
+  kind: "read",
+  http: "GET /api/usage/daily",
+  input: { since: optional(day), until: optional(day), conversation: optional(idField) },
+  output: answer({
+    rows: list(
+      named("DailyUsage", open<DailyRow>({ day: text(), model: text(), replay: flag(), ...usageCounts })),
+    ),
+    conversations: list(
+      open<ConversationCost>({
+        conversation: text(),
+        title: nullable(text()),
+        replay: flag(),
+        rollovers: count(),
+        ...usageCounts,
+      }),
+    ),
+    conversationCount: count(),
+    replayCount: count(),
+    rollovers: count(),
+    leftOut: list(text()),
+  }),
+  run: (input, context) => viewsOf(context).dailyUsage.read(context.holdfast, input),
+});
+
+export const getTurnUsage = operation({
+  summary:
+    "Tells what each turn used, how large its context was, and where sessions and summaries took over; the newest turns",
+  group: "Figures",
+  access: "read",
+  kind: "read",
+  http: "GET /api/conversations/{conversation}/usage/turns",
+  input: { conversation: idField, limit: optional(pageLimit) },
+  output: answer({
+    conversation: text(),
+    turns: list(
+      named(
+        "TurnUsage",
+        open<TurnUsageRow>({
+          number: count(),
+          turn: nullable(text()),
+          prompt: nullable(text()),
+          time: text(),
+          outcome: nullable(choice(["open", "completed", "interrupted", "failed"])),
+          model: nullable(text()),
+          carrier: nullable(count()),
+          contextTokens: nullable(count()),
+          ...usageCounts,
+        }),
+      ),
+    ),
+    marks: list(
+      open<TurnMark>({
+        kind: choice(["rollover", "compaction"]),
+        turn: count(),
+        entry: text(),
+        time: text(),
+        reason: nullable(text()),
+        carrier: nullable(count()),
+        tokensBefore: nullable(count()),
+      }),
+    ),
+    count: count(),
+    window: nullable(count()),
+    inherited: nullable(open<UsageSum>(usageCounts)),
+    replays: open<TurnUsageView["replays"]>({ count: count(), ...usageCounts }),
+  }),
+  run: ({ limit = TURNS_MAX, ...input }, context) =>
+    viewsOf(context).turnUsage.read(context.holdfast, conversationOf(input, context), limit),
+});
