@@ -16,6 +16,6 @@ export {
   type Vendor,
   type VendorRecords,
 } from "#vendors/vendor";
-export type { LoadedLoop } from "./carrier.ts";
-export { UnattendedAgent, type UnattendedOptions } from "./unattended/unattended-agent.ts";
+export type { LoadedLoop } from "./bridge-turns.ts";
+export { UnattendedAgent, type UnattendedOptions } from "./unattended-agent.ts";
 export { loadLoop, serveAcp, type ServeOptions } from "./serve.ts";

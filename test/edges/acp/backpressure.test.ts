@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { HostOutput } from "#edges/acp/host-output";
+import { HostOutput } from "#edges/acp/serve";
 import { openKillable } from "./bridge.ts";
 import { eventually } from "./eventually.ts";
 import { fieldsOf, textOf } from "../../support/scripted-agent/wire.ts";

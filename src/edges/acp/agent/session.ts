@@ -21,7 +21,6 @@ import type { Connection } from "./process/connection.ts";
 import { commandKind, type Dialect } from "#vendors/vendor";
 import { HiddenFailure } from "./meaning/hidden-failure.ts";
 import { AgentLine, type HostPort } from "./host-port.ts";
-import { LineQueue } from "./line-queue.ts";
 import { endOf } from "./meaning/raw-end.ts";
 import { ReplayedHistory } from "./replayed-history.ts";
 import { isModel } from "./meaning/option-values.ts";
@@ -295,5 +294,52 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
 
   close(): Promise<void> {
     return this.#parts.onClose(this);
+  }
+}
+
+/** What was said and not yet read, in order; read by one reader, until it is closed and empty. */
+class LineQueue<T> implements AsyncIterable<T> {
+  #waiting: T[] = [];
+  #closed: boolean = false;
+  #wake: (() => void) | null = null;
+
+  push(item: T): void {
+    this.#waiting.push(item);
+    this.#wake?.();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake?.();
+  }
+
+  /** Takes out what nobody has read. */
+  drain(): readonly T[] {
+    const left = this.#waiting;
+    this.#waiting = [];
+    return left;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      let read = 0;
+      try {
+        for (const item of batch) {
+          read++;
+          yield item;
+        }
+      } finally {
+        // A reader that stops leaves what it did not take.
+        if (read < batch.length) this.#waiting = [...batch.slice(read), ...this.#waiting];
+      }
+      if (this.#waiting.length > 0) continue;
+      if (this.#closed) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+      this.#wake = null;
+    }
   }
 }

@@ -2,14 +2,14 @@ import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Config } from "#log/projections/config";
 import type { HostedAgent } from "#edges/acp/bridge-upstream";
-import type { Carrier } from "#edges/acp/carrier";
+import type { BridgeTurns } from "#edges/acp/bridge-turns";
 import type { HostWire } from "./wire/host-wire.ts";
 
 /** What everything on the host's side works with. */
 export interface BridgeParts {
   readonly holdfast: Holdfast;
   /** Carries their turns. */
-  readonly carrier: Carrier;
+  readonly turns: BridgeTurns;
   readonly wire: HostWire;
   /** The agents a conversation may be carried by; the first is the default. */
   readonly upstreams: readonly [HostedAgent, ...HostedAgent[]];
@@ -20,7 +20,7 @@ export interface BridgeParts {
 }
 
 /** The agent that carries a conversation with this config. */
-export function carrierOf({ upstreams }: BridgeParts, { agent }: Config): HostedAgent {
+export function agentOf({ upstreams }: BridgeParts, { agent }: Config): HostedAgent {
   return upstreams.find((upstream) => upstream.agent === agent) ?? upstreams[0];
 }
 

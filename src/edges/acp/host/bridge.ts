@@ -1,23 +1,22 @@
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { parseConversationId } from "#log/ids";
-import { fieldsOf } from "#log/json/json-fields";
+import { fieldsOf, textIn } from "#log/json/json-fields";
 import { withDefaults } from "#log/with-defaults";
 import type { RuntimeOptions } from "#upstream/options";
 import { Runtime } from "#upstream/runtime";
 import type { SessionSettings, Upstream } from "#upstream/upstream";
 import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
-import type { Connection } from "#edges/acp/agent/process/connection";
+import { type Connection, resultOf } from "#edges/acp/agent/process/connection";
 import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
 import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
 import type { BridgeUpstream, HostedAgent } from "#edges/acp/bridge-upstream";
-import type { Carried, Carrier, LoadedLoop } from "#edges/acp/carrier";
+import type { BridgeAgents, BridgeTurns, LoadedLoop } from "#edges/acp/bridge-turns";
 import { PlainUpstream } from "#edges/acp/plain-upstream";
 import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
 import { agentNames } from "./bridge-parts.ts";
 import { type BridgeContext, OpenConversations } from "./open-conversations.ts";
-import { forward } from "./requests/forward.ts";
-import { logout } from "./requests/logout.ts";
+import { forward, answerTo, respondWith } from "./requests/forward.ts";
 import { prompt } from "./requests/prompt.ts";
 import { setMode, setModel, setOption } from "./requests/set-option.ts";
 import { ListCache } from "./sessions/list-cache.ts";
@@ -33,7 +32,8 @@ import {
 } from "./sessions/sessions.ts";
 import { HostRequest } from "./wire/host-request.ts";
 import { HostWire } from "./wire/host-wire.ts";
-import { errorOf } from "./wire/rpc-error.ts";
+import { errorOf, BadRequest } from "./wire/rpc-error.ts";
+import { optionsIn } from "./wire/host-options.ts";
 
 /** A program that speaks ACP, or any upstream: the host is shown its events as updates. */
 export type BridgeAgent = AgentSpec | Upstream;
@@ -76,7 +76,7 @@ export class Bridge implements HostPort {
   readonly #clock: Clock;
   readonly #wire: HostWire;
   readonly #upstreams: readonly [HostedAgent, ...HostedAgent[]];
-  readonly #carrier: Carrier;
+  readonly #turns: BridgeTurns;
   readonly #conversations: OpenConversations;
   readonly #context: BridgeContext;
   /** The requests that are not answered yet. */
@@ -89,13 +89,13 @@ export class Bridge implements HostPort {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#wire = new HostWire(options.write);
-    const { carrier, upstreams } =
-      "carry" in options.agents ? this.#loop(options.agents) : this.#agents(options.agents);
-    [this.#carrier, this.#upstreams] = [carrier, upstreams];
+    const { turns, upstreams } =
+      "open" in options.agents ? this.#loop(options.agents) : this.#agents(options.agents);
+    [this.#turns, this.#upstreams] = [turns, upstreams];
     const clock = this.#clock;
     const parts = {
       holdfast,
-      carrier,
+      turns,
       wire: this.#wire,
       upstreams,
       onLimit,
@@ -106,8 +106,8 @@ export class Bridge implements HostPort {
     this.#context = { ...parts, conversations: this.#conversations, listCache: new ListCache() };
   }
 
-  #loop(loop: LoadedLoop): Carried {
-    return loop.carry({
+  #loop(loop: LoadedLoop): BridgeAgents {
+    return loop.open({
       holdfast: this.#options.holdfast,
       clock: this.#clock,
       paramsOf: (id) => this.#conversations.get(parseConversationId(id))?.params ?? null,
@@ -115,11 +115,11 @@ export class Bridge implements HostPort {
     });
   }
 
-  #agents([first, ...others]: readonly [BridgeAgent, ...BridgeAgent[]]): Carried {
+  #agents([first, ...others]: readonly [BridgeAgent, ...BridgeAgent[]]): BridgeAgents {
     const { holdfast, runtime } = this.#options;
     const upstreams = [this.#upstream(first), ...others.map((agent) => this.#upstream(agent))] as const;
     return {
-      carrier: new Runtime(holdfast, { ...withDefaults({ clock: this.#clock }, runtime ?? {}), upstreams }),
+      turns: new Runtime(holdfast, { ...withDefaults({ clock: this.#clock }, runtime ?? {}), upstreams }),
       upstreams,
     };
   }
@@ -240,7 +240,7 @@ export class Bridge implements HostPort {
   async close(): Promise<void> {
     this.#conversations.closeAll();
     this.#wire.pause(false); // nobody waits for a host that is gone
-    await this.#carrier.close();
+    await this.#turns.close();
     await Promise.allSettled(this.#upstreams.map((upstream) => upstream.stop()));
     await Promise.allSettled(this.#working.keys());
   }
@@ -248,3 +248,33 @@ export class Bridge implements HostPort {
 
 /** What works whatever an agent can do. */
 const OURS = { list: {}, resume: {}, close: {}, delete: {}, fork: {} };
+
+/**
+ * The agent forgets its login, and the log what that account could be resumed by. What it did not do counts as not done:
+ * its answer passes as it is.
+ */
+async function logout(bridge: BridgeContext, request: HostRequest): Promise<void> {
+  if (request.id === null) return forward(bridge, request);
+  const options = optionsIn(request);
+  const named = textIn(options["agent"]);
+  const upstream =
+    named === null ? bridge.upstreams[0] : bridge.upstreams.find(({ agent }) => agent === named);
+  if (upstream === undefined)
+    throw new BadRequest(
+      `There is no agent ${named}. The agents here are ${agentNames(bridge).join(", ")}. Nobody was signed out.`,
+    );
+  const answer = await answerTo(request, await upstream.forward(request.message));
+  if (answer.error !== null) return respondWith(bridge, request, { answer, session: null });
+  const { agent, account } = upstream;
+  const keepContext = options["keepContext"] === true;
+  const signedOut = await bridge.holdfast.signOut({ agent, account, keepContext });
+  const result = fieldsOf(resultOf(answer));
+  const meta = {
+    ...fieldsOf(fieldsOf(result["_meta"])["holdfast"]),
+    signedOut: { agent, account, ...signedOut },
+  };
+  bridge.wire.respond(
+    request.id,
+    JSON.stringify({ ...result, _meta: { ...fieldsOf(result["_meta"]), holdfast: meta } }),
+  );
+}

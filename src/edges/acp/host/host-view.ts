@@ -1,4 +1,4 @@
-import type { Host, HostEvent, PermissionAsked } from "#turn/host";
+import type { Host, HostEvent, PermissionAsked, Limit, Poison } from "#turn/host";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
@@ -9,14 +9,7 @@ import type { Edit } from "#edges/acp/wire/splice";
 import type { BridgeParts } from "./bridge-parts.ts";
 import { EventUpdates } from "./event-updates.ts";
 import { type Notice, noticeOf, resetNotice, waitingNotice } from "./notice-meta.ts";
-import {
-  ALLOW,
-  hideQuestion,
-  permissionText,
-  type Question,
-  questionText,
-  switchQuestion,
-} from "./questions.ts";
+import type { Json } from "#log/json/json-text";
 
 /** The conversation a view is of. */
 export interface ViewedConversation {
@@ -189,4 +182,74 @@ export class HostView {
 function withoutId(event: HostEvent, id: string): HostEvent {
   if (event.upstream === null || !("message" in event)) return event;
   return { ...event, message: event.message.replaceAll(event.upstream, id) };
+}
+
+/** Something a person is asked by the bridge itself, as a host asks for permissions. */
+interface Question {
+  /** Names it among the host's own. */
+  readonly name: string;
+  readonly title: string;
+  readonly text: string;
+  readonly yes: { readonly optionId: string; readonly name: string };
+  readonly no: { readonly optionId: string; readonly name: string };
+  /** For programs: goes into `_meta.holdfast`. */
+  readonly meta: { readonly [name: string]: Json };
+}
+
+function switchQuestion({ agent, next, message }: Limit): Question {
+  return {
+    name: "limit",
+    title: `${agent} is at its limit. Go on with ${next}?`,
+    text: message,
+    yes: { optionId: "switch", name: `Go on with ${next}` },
+    no: { optionId: "park", name: `Wait for ${agent}` },
+    meta: { event: "limit", agent, next },
+  };
+}
+
+function hideQuestion({ entry, isPrompt, message }: Poison, agent: string): Question {
+  return {
+    name: "poisoned",
+    title: `${agent} cannot take ${isPrompt ? "this prompt" : "an image in the history"}. Hide it from every model?`,
+    text: `${message}\nThe log keeps it either way, and no other session is given it.`,
+    yes: { optionId: "hide", name: "Hide it" },
+    no: { optionId: "keep", name: "Leave it" },
+    meta: { event: "poisoned", agent, entry, isPrompt },
+  };
+}
+
+/** The question as the parameters of `session/request_permission`. */
+function questionText(question: Question, conversation: string): string {
+  const { name, title, text, yes, no, meta } = question;
+  return JSON.stringify({
+    sessionId: conversation,
+    toolCall: {
+      toolCallId: `holdfast-${name}-${conversation}`,
+      title,
+      kind: "other",
+      status: "pending",
+      content: [{ type: "content", content: { type: "text", text } }],
+    },
+    options: [
+      { ...yes, kind: "allow_once" },
+      { ...no, kind: "reject_once" },
+    ],
+    _meta: { holdfast: meta },
+  });
+}
+
+const ALLOW = "allow";
+
+/** A call that waits for a person, as the same parameters. */
+function permissionText(asked: PermissionAsked, shown: Fields, conversation: string): string {
+  const { call: toolCallId, tool: title, input: rawInput, request } = asked;
+  return JSON.stringify({
+    sessionId: conversation,
+    toolCall: { toolCallId, title, rawInput, ...shown, status: "pending" },
+    options: [
+      { optionId: ALLOW, name: "Allow", kind: "allow_once" },
+      { optionId: "deny", name: "Deny", kind: "reject_once" },
+    ],
+    _meta: { holdfast: { event: "permission", request } },
+  });
 }

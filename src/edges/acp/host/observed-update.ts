@@ -71,7 +71,7 @@ export function observe(
 
 /** Keeps what an agent says of its settings. */
 function keep(
-  { carrier }: BridgeParts,
+  { turns }: BridgeParts,
   { id, upstream, settings }: ObservedConversation,
   { kind, update }: ObservedUpdate,
 ): void {
@@ -84,7 +84,7 @@ function keep(
     if (Object.keys(options).length > 0) inBackground(settings.choose(agent, { options }, model));
   }
   if (kind === "compaction_update" && status === "completed")
-    inBackground(carrier.note(id, [compactionBody(agent, update)]));
+    inBackground(turns.note(id, [compactionBody(agent, update)]));
 }
 
 /** The title an agent gives is kept, unless a person or a fork gave one, which the host is shown instead; a title made of our own words is replaced, too. */

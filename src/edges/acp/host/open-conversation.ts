@@ -1,3 +1,4 @@
+import { NEVER } from "#conversation/clock";
 import type { ConversationId } from "#log/ids";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
@@ -6,17 +7,18 @@ import type { PromptContent } from "#turn/accept";
 import type { Connected } from "#upstream/prior/lacking";
 import type { AgentLine } from "#edges/acp/agent/host-port";
 import { BridgeSession, type HostedAgent } from "#edges/acp/bridge-upstream";
-import type { CarriedTurn } from "#edges/acp/carrier";
+import type { BridgeTurn } from "#edges/acp/bridge-turns";
 import { readableAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
 import { agentOption, withAgentOption } from "./agent-option.ts";
-import { agentNames, type BridgeParts, carrierOf } from "./bridge-parts.ts";
+import { agentNames, type BridgeParts, agentOf } from "./bridge-parts.ts";
 import { ConversationSettings, readStoredConfig } from "./conversation-settings.ts";
 import { HostView, type ViewedConversation } from "./host-view.ts";
 import { inBackground, observe } from "./observed-update.ts";
 import { readTitle, type StoredTitle } from "./conversation-title.ts";
-import { followSettings } from "./others/follow-settings.ts";
 import { OtherTurns } from "./others/other-turns.ts";
+import { changedChoices, choicesIn, type Config } from "#log/projections/config";
+import { bounded } from "#upstream/sessions/bounded";
 
 /** A session that stands ready for a conversation. */
 export interface ReadySession {
@@ -69,7 +71,7 @@ export class OpenConversation implements ViewedConversation {
     this.#title = known.title;
     this.settings = new ConversationSettings(known.config, {
       config: () => readStoredConfig(parts, id),
-      note: (bodies) => parts.carrier.note(id, bodies),
+      note: (bodies) => parts.turns.note(id, bodies),
     });
     this.view = new HostView(parts, this);
   }
@@ -81,7 +83,7 @@ export class OpenConversation implements ViewedConversation {
 
   /** The agent that carries it now. */
   get upstream(): HostedAgent {
-    return carrierOf(this.#parts, this.settings.config);
+    return agentOf(this.#parts, this.settings.config);
   }
 
   /** The session its agent holds for it now, if it is alive. */
@@ -124,11 +126,11 @@ export class OpenConversation implements ViewedConversation {
 
   /** A conversation follows its project. An agent whose sessions stay where they began starts a new one there. */
   async moveTo(cwd: string): Promise<void> {
-    const { holdfast, carrier, upstreams } = this.#parts;
+    const { holdfast, turns, upstreams } = this.#parts;
     const stored = await holdfast.conversation(this.id);
     const recorded = this.settings.folder((await stored.head()).cwd);
     if (cwd === recorded) return;
-    await carrier.release(this.id);
+    await turns.release(this.id);
     // Nobody said where it was before: it has not moved.
     const links = recorded === null ? [] : await stored.chain();
     for (const { id, agent, inherited } of links) {
@@ -155,7 +157,7 @@ export class OpenConversation implements ViewedConversation {
 
   async #connect(): Promise<ReadySession> {
     const { agent } = this.upstream;
-    const connected = await this.#parts.carrier.connect(this.id, { agent, ...this.view.host });
+    const connected = await this.#parts.turns.connect(this.id, { agent, ...this.view.host });
     const { session } = connected;
     if (!(session instanceof BridgeSession)) throw new TypeError("Not a session of this bridge");
     this.settings.sessionBegan(firstOptions(session));
@@ -186,13 +188,13 @@ export class OpenConversation implements ViewedConversation {
   }
 
   /** Sends a prompt; `promptShown` follows when the host has its answer. */
-  async send(request: HostPrompt, isCancelled: () => boolean): Promise<CarriedTurn> {
+  async send(request: HostPrompt, isCancelled: () => boolean): Promise<BridgeTurn> {
     this.#stopping = false;
     this.#sent = { agent: request.agent, isCancelled };
     this.#others?.promptSent();
     const { content, ...options } = request;
     const force = options.force === true || this.#forceNext;
-    const result = await this.#parts.carrier.send(this.id, content, {
+    const result = await this.#parts.turns.send(this.id, content, {
       ...options,
       force,
       ...this.view.host,
@@ -236,7 +238,7 @@ export class OpenConversation implements ViewedConversation {
 
   cancelTurn(): void {
     // A second cancel finds nothing running, and does not undo the first.
-    if (this.#parts.carrier.cancel(this.id)) this.#stopping = true;
+    if (this.#parts.turns.cancel(this.id)) this.#stopping = true;
     this.#parts.wire.cancelAsked(this.id);
   }
 
@@ -294,4 +296,50 @@ function settled(work: Promise<unknown>): Promise<void> {
 function firstOptions({ opened }: BridgeSession): Json {
   if (opened === null || opened.result === null) return null;
   return fieldsOf(readableAt(opened.bytes, opened.result))["configOptions"] ?? null;
+}
+
+const APPLY_MS = 10_000; // an agent that takes longer keeps no prompt waiting
+
+interface FollowingConversation {
+  readonly id: ConversationId;
+  readonly settings: { readonly config: Config; refresh(): Promise<Config> };
+  /** The session its agent holds for it now. */
+  readonly session: BridgeSession | null;
+  /** Tells the host the options of that session, with the agent's among them. */
+  tellOptions(): void;
+}
+
+/**
+ * Takes over what another window chose: the agent, and the mode and options, which the session that is held here is given
+ * as well. The host is told what is different. True when another agent carries the conversation.
+ */
+async function followSettings(parts: BridgeParts, conversation: FollowingConversation): Promise<boolean> {
+  const { id, settings } = conversation;
+  const before = await settings.refresh();
+  const now = settings.config;
+  const [{ agent: from }, { agent }] = [agentOf(parts, before), agentOf(parts, now)];
+  const { session } = conversation;
+  const shown = shownOf(session);
+  const chosen = changedChoices(choicesIn(before, agent), choicesIn(now, agent));
+  if (session !== null && Object.keys(chosen).length > 0)
+    await bounded(
+      { clock: parts.clock, resumeMs: APPLY_MS, cancelled: NEVER },
+      session.applyChoices(chosen),
+    ).catch(() => undefined);
+  await session?.refresh();
+  const { mode, options } = shownOf(session);
+  if (from !== agent) {
+    const _meta = { holdfast: { event: "switched", from, agent } };
+    parts.wire.update(id, { sessionUpdate: "session_info_update", _meta });
+  }
+  if (typeof mode === "string" && mode !== shown.mode)
+    parts.wire.update(id, { sessionUpdate: "current_mode_update", currentModeId: mode });
+  if (from !== agent || options !== shown.options) conversation.tellOptions();
+  return from !== agent;
+}
+
+/** What a host shows of a session's settings; its options as text, to be compared. */
+function shownOf(session: BridgeSession | null): { readonly mode: Json; readonly options: string } {
+  const { modes = null, options = null } = session?.options ?? {};
+  return { mode: fieldsOf(modes)["currentModeId"] ?? null, options: JSON.stringify(options) };
 }

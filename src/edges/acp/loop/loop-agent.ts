@@ -9,7 +9,7 @@ import { openModel } from "#agent/models/open-model";
 import type { Holdfast } from "#conversation/holdfast";
 import type { OpenTurn } from "#conversation/list-conversations";
 import { parseConversationId } from "#log/ids";
-import type { Fields } from "#log/json/json-fields";
+import { type Fields, fieldsOf, textIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { isLogError } from "#log/errors";
 import { isHeld } from "#log/plans/lease";
@@ -21,8 +21,9 @@ import type { Message } from "#edges/acp/wire/spans";
 import type { EditorServers } from "./editor-servers.ts";
 import { LOOP_COMMANDS } from "./loop-commands.ts";
 import { LoopSession } from "./loop-session.ts";
-import { restoredState } from "./restored-state.ts";
-import { toolView } from "./tool-view.ts";
+import type { Restored } from "#agent/restore";
+import { readJson } from "#log/json/read-json";
+import { resolve } from "node:path";
 
 /** An agent loop to be served to a host. */
 export interface AgentLoop {
@@ -177,4 +178,82 @@ export class LoopAgent implements HostedAgent {
     this.#sessions.clear();
     await this.#editor.close();
   }
+}
+
+/** What a host is told of a conversation that it opens; the messages themselves are shown as updates. */
+function restoredState(restored: Restored, isRunning: boolean): RestoredState {
+  const { conversation: _, messages, ...state } = restored;
+  const meta: Fields = { ...(readJson(JSON.stringify(state)) as Fields), messages: messages.length };
+  const updates = restored.waiting.map(({ call }) => ({
+    sessionUpdate: "tool_call_update",
+    toolCallId: call,
+    status: "pending",
+    content: [{ type: "content", content: { type: "text", text: "Not run: it waits for an answer" } }],
+  }));
+  return { meta, updates, notice: noticeFor(restored, isRunning) };
+}
+
+function noticeFor({ openTurn, waiting, missing }: Restored, isRunning: boolean): RestoredState["notice"] {
+  const lacks = missing.map(({ message }) => message).join("; ");
+  if ((openTurn === null || isRunning) && lacks === "") return null;
+  const meta: Fields = {
+    event: "restored",
+    openTurn: openTurn?.turn ?? null,
+    waiting: waiting.map(({ request }) => request),
+    missing: missing.map(({ kind, name }) => ({ kind, name })),
+  };
+  if (openTurn === null || isRunning)
+    return {
+      severity: "warning",
+      title: "Not everything of this conversation is here",
+      description: lacks,
+      meta,
+    };
+  const what =
+    waiting.length > 0 ? "It waits for an answer" : "It was cut off; what had been said and done is kept";
+  return {
+    severity: "warning",
+    title: "The last turn has not ended",
+    description: `${what}. Say /continue to go on with it, or send something else.${lacks === "" ? "" : ` ${lacks}`}`,
+    meta,
+  };
+}
+
+const TITLE_CHARS = 120;
+
+const KINDS: { readonly [tool: string]: string } = {
+  read: "read",
+  write: "edit",
+  edit: "edit",
+  search: "search",
+  shell: "execute",
+};
+
+/** What a host shows of a call: a title, its kind, the file it is about, and a change of a file as such. */
+function toolView(call: { readonly name: string; readonly input: Json }, cwd: string | null): Fields {
+  const { name } = call;
+  const input = fieldsOf(call.input);
+  const path = textIn(input["path"]);
+  const about = path ?? textIn(input["command"]) ?? textIn(input["pattern"]);
+  const title = about === null ? name : `${name} ${about}`.replaceAll(/\s+/g, " ");
+  const place = path === null ? null : cwd === null ? absolute(path) : resolve(cwd, path);
+  const change = place === null ? null : changeOf(name, input, place);
+  return {
+    title: title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS - 1).toWellFormed()}…` : title,
+    kind: (Object.hasOwn(KINDS, name) ? KINDS[name] : undefined) ?? "other",
+    ...(place === null ? {} : { locations: [{ path: place }] }),
+    ...(change === null ? {} : { content: [change] }),
+  };
+}
+
+function absolute(path: string): string | null {
+  return path.startsWith("/") ? path : null;
+}
+
+function changeOf(name: string, input: Fields, path: string): Fields | null {
+  const [content, before, after] = ["content", "old", "new"].map((part) => textIn(input[part]));
+  if (name === "write" && content != null) return { type: "diff", path, oldText: null, newText: content };
+  if (name === "edit" && before != null && after != null)
+    return { type: "diff", path, oldText: before, newText: after };
+  return null;
 }

@@ -1,15 +1,15 @@
-import { fieldsOf } from "#log/json/json-fields";
+import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import { UpstreamFailure } from "#upstream/upstream";
 import { classifyEnd } from "#turn/rules/classify";
 import type { Ending } from "#turn/rules/ending";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Message } from "#edges/acp/wire/spans";
-import { type AgentCan, agentCan, UNASKED } from "./agent-can.ts";
 import type { AgentCommand } from "./agent-process.ts";
 import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
 import { dialectOf, tooOld } from "#vendors/adapters";
 import type { Dialect, Vendor } from "#vendors/vendor";
 import { endGroup, readIdentity } from "#turn/effects/process-group";
+import type { Json } from "#log/json/json-text";
 
 export interface AgentSpec {
   readonly name: string;
@@ -185,4 +185,42 @@ export class RunningAgent {
     await this.end(null);
     await this.#started?.catch(() => undefined);
   }
+}
+
+/** What an agent said it can do with its sessions. */
+interface AgentCan {
+  readonly load: boolean;
+  readonly resume: boolean;
+  readonly fork: boolean;
+  readonly list: boolean;
+  readonly close: boolean;
+  readonly delete: boolean;
+  /** The ids of its ways to log in. */
+  readonly logins: readonly string[];
+}
+
+const UNASKED: AgentCan = {
+  load: false,
+  resume: false,
+  fork: false,
+  list: false,
+  close: false,
+  delete: false,
+  logins: [],
+};
+
+/** Reads the result of `initialize`. */
+function agentCan(result: Json): AgentCan {
+  const { loadSession, sessionCapabilities } = fieldsOf(fieldsOf(result)["agentCapabilities"]);
+  const session = fieldsOf(sessionCapabilities);
+  const has = (name: string): boolean => typeof session[name] === "object" && session[name] !== null;
+  return {
+    load: loadSession === true,
+    resume: has("resume"),
+    fork: has("fork"),
+    list: has("list"),
+    close: has("close"),
+    delete: has("delete"),
+    logins: listIn(fieldsOf(result)["authMethods"] ?? null).map(({ id }) => wordsIn(id)),
+  };
 }

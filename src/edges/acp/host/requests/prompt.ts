@@ -6,7 +6,7 @@ import { promptTitle } from "#log/title";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#upstream/options";
 import { checkContent } from "#turn/accept";
-import type { CarriedTurn } from "#edges/acp/carrier";
+import type { BridgeTurn } from "#edges/acp/bridge-turns";
 import { AGENT_COMMAND } from "#edges/acp/host/agent-option";
 import { agentNames } from "#edges/acp/host/bridge-parts";
 import type { HostPrompt, OpenConversation } from "#edges/acp/host/open-conversation";
@@ -19,8 +19,9 @@ import { BadRequest, errorOf, messageIn, turnError } from "#edges/acp/host/wire/
 import { rewriteIds, withMeta } from "#edges/acp/wire/rewrite";
 import type { Message } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
-import { inPlainWords } from "./busy.ts";
 import { switchAgent } from "./switch-agent.ts";
+import { isLogError, LogError } from "#log/errors";
+import { decodeEntry } from "#log/codec";
 
 /** Prompts of one conversation run one after the other, as the host sent them. */
 export async function prompt(bridge: BridgeContext, request: HostRequest): Promise<void> {
@@ -155,7 +156,7 @@ function answer(
   bridge: BridgeContext,
   conversation: OpenConversation,
   request: HostRequest,
-  result: CarriedTurn,
+  result: BridgeTurn,
 ): void {
   if (request.id === null) return;
   if (result.stop !== undefined) return bridge.wire.respond(request.id, stopText(result.stop));
@@ -171,7 +172,7 @@ function answer(
   else bridge.wire.fail(request.id, turnError(result, conversation.upstream.agent, ids));
 }
 
-function stopText({ reason: stopReason, usage, meta }: NonNullable<CarriedTurn["stop"]>): string {
+function stopText({ reason: stopReason, usage, meta }: NonNullable<BridgeTurn["stop"]>): string {
   return JSON.stringify({
     stopReason,
     ...(usage === undefined ? {} : { usage }),
@@ -182,7 +183,7 @@ function stopText({ reason: stopReason, usage, meta }: NonNullable<CarriedTurn["
 const STOP_REASONS = ["end_turn", "max_tokens", "max_turn_requests", "refusal"] as const;
 
 /** For an agent that does not speak the host's protocol. */
-function completed({ class: known, end }: CarriedTurn): string {
+function completed({ class: known, end }: BridgeTurn): string {
   const stopReason = STOP_REASONS.find((reason) => reason === end?.stopReason) ?? "end_turn";
   const meta = known === "completed" ? {} : { _meta: { holdfast: { class: known } } };
   return JSON.stringify({ stopReason, ...meta });
@@ -192,4 +193,31 @@ function completed({ class: known, end }: CarriedTurn): string {
 function cancelled(said: Message | null): string {
   const text = said === null || said.result === null ? "" : spliceWithin(said.bytes, said.result, []);
   return text.includes(`"cancelled"`) ? text : `{"stopReason":"cancelled"}`;
+}
+
+const PROCESS = /^(.*?) \(process (\d+),/s;
+
+/** Who is at work in the conversation, since when, and what a person can do; any other error as it is. */
+async function inPlainWords(
+  bridge: BridgeContext,
+  conversation: ConversationId,
+  error: unknown,
+): Promise<unknown> {
+  const writer = isLogError(error, "busy") ? error.details["writer"] : undefined;
+  if (!isLogError(error) || typeof writer !== "string") return error;
+  const [, program = writer, pid] = PROCESS.exec(writer) ?? [];
+  const who = program === "holdfast acp" ? "Another window" : program;
+  const where = pid === undefined ? "" : ` (process ${pid})`;
+  const since = await lastStart(bridge, conversation);
+  const message =
+    `${who}${where} is at work in this conversation${since === null ? "" : `, since ${since}`}. ` +
+    "Your prompt was not sent. Wait until that turn has ended, which is shown here too, or stop it there; then send again.";
+  return new LogError("busy", message, { ...error.details, ...(since === null ? {} : { since }) });
+}
+
+async function lastStart(bridge: BridgeContext, conversation: ConversationId): Promise<string | null> {
+  const [stored] = await bridge.holdfast.space
+    .read({ conversation, limit: 1, newestFirst: true, types: ["turn_start"] })
+    .catch(() => []);
+  return stored === undefined ? null : decodeEntry(stored).time;
 }

@@ -113,7 +113,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
     await moveTo(conversation, request);
   };
   const places = { ...(at === null ? {} : { at }), ...(cwd === null ? {} : { cwd }) };
-  const forked = await bridge.carrier.fork(source.id, { agent, ...places, prepare, ...from.view.host });
+  const forked = await bridge.turns.fork(source.id, { agent, ...places, prepare, ...from.view.host });
   const conversation = await bridge.conversations.open(forked.conversation.id);
   const meta = { source: source.id, notUndone: NOT_UNDONE };
   const ready = await conversation.connect();
@@ -136,7 +136,7 @@ export async function closeSession(bridge: BridgeContext, request: HostRequest):
   const conversation = await bridge.conversations.open(request.session);
   conversation.cancel();
   await conversation.promptsEnded();
-  await bridge.carrier.release(conversation.id);
+  await bridge.turns.release(conversation.id);
   bridge.conversations.remove(conversation.id);
   if (request.id !== null) bridge.wire.respond(request.id, "{}");
 }
@@ -147,7 +147,7 @@ export async function deleteSession(bridge: BridgeContext, request: HostRequest)
   const stored = await bridge.holdfast.conversation(conversation.id);
   conversation.cancel();
   await conversation.promptsEnded();
-  await bridge.carrier.release(conversation.id);
+  await bridge.turns.release(conversation.id);
   const links = (await stored.chain()).filter((link) => !link.inherited);
   await stored.erase();
   bridge.conversations.remove(conversation.id);

@@ -1,5 +1,5 @@
 import { UpstreamFailure } from "#upstream/upstream";
-import type { CarriedTurn } from "#edges/acp/carrier";
+import type { BridgeTurn } from "#edges/acp/bridge-turns";
 import { type ErrorGroup, ERROR_GROUPS, isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import type { WireMessage } from "#turn/wire-message";
@@ -70,7 +70,7 @@ function resetOf(resetAtMs: number | null): { readonly resetAt?: string } {
 
 /** A turn that did not end well: the agent's own error where it gave one, with what became of the prompt. */
 export function turnError(
-  result: CarriedTurn,
+  result: BridgeTurn,
   agent: string,
   ids: { from: string | null; to: string },
 ): string {

@@ -3,7 +3,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Fields } from "#log/json/json-fields";
 import type { PromptContent } from "#turn/accept";
-import type { Note } from "#turn/one-at-a-time";
+import type { Turns } from "#turn/turns";
 import type { SendResult } from "#upstream/finish-turn";
 import type { ForkAsideOptions } from "#upstream/forks/from";
 import type { ConnectOptions, SendOptions } from "#upstream/options";
@@ -13,7 +13,7 @@ import type { HostedAgent } from "./bridge-upstream.ts";
 type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";
 
 /** What became of a prompt, as far as a host is told. */
-export interface CarriedTurn extends Pick<
+export interface BridgeTurn extends Pick<
   SendResult,
   "outcome" | "class" | "message" | "resetAtMs" | "upstream" | "end"
 > {
@@ -28,9 +28,9 @@ export interface CarriedTurn extends Pick<
   readonly isCommand?: boolean;
 }
 
-/** Whoever carries the turns of the bridge's conversations: the runtime with its upstreams, or an agent loop. */
-export interface Carrier {
-  send(to: string, content: PromptContent, options: SendOptions): Promise<CarriedTurn>;
+/** Runs the turns of the bridge's conversations: the runtime with its upstreams, or an agent loop. */
+export interface BridgeTurns extends Pick<Turns, "note" | "cancel" | "close"> {
+  send(to: string, content: PromptContent, options: SendOptions): Promise<BridgeTurn>;
   /** Gets a session ready, a `BridgeSession`. */
   connect(
     to: string,
@@ -38,14 +38,11 @@ export interface Carrier {
   ): Promise<Omit<Connected, "session"> & { readonly session: object }>;
   fork(of: string, options: ForkAsideOptions): Promise<{ readonly conversation: Conversation }>;
   release(of: string): Promise<void>;
-  note(to: string, note: Note): Promise<void>;
-  cancel(of: string): boolean;
-  close(): Promise<void>;
 }
 
-/** Who carries the conversations of a bridge, and whom a host is shown. */
-export interface Carried {
-  readonly carrier: Carrier;
+/** What runs the turns of a bridge, and the agents that a host is shown. */
+export interface BridgeAgents {
+  readonly turns: BridgeTurns;
   readonly upstreams: readonly [HostedAgent, ...HostedAgent[]];
 }
 
@@ -61,5 +58,5 @@ interface LoopPlace {
 
 /** An agent loop that is loaded: a bridge without one does not load it. */
 export interface LoadedLoop {
-  carry(place: LoopPlace): Carried;
+  open(place: LoopPlace): BridgeAgents;
 }

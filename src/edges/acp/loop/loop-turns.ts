@@ -1,4 +1,4 @@
-import type { Agent } from "#agent/agent";
+import { Agent } from "#agent/agent";
 import type { AgentResult } from "#agent/agent-options";
 import type { Compacted } from "#agent/compaction/compact";
 import { runSkillOrder } from "#agent/skills/skill-order";
@@ -14,11 +14,15 @@ import type { Host } from "#turn/host";
 import type { Note } from "#turn/one-at-a-time";
 import type { ForkAsideOptions } from "#upstream/forks/from";
 import type { SendOptions } from "#upstream/options";
-import type { CarriedTurn, Carrier } from "#edges/acp/carrier";
-import type { LoopAgent } from "./loop-agent.ts";
+import type { BridgeTurn, BridgeTurns, LoadedLoop } from "#edges/acp/bridge-turns";
+import { LoopAgent, type AgentLoop } from "./loop-agent.ts";
 import { type LoopCommand, loopCommandIn } from "./loop-commands.ts";
 import type { LoopSession } from "./loop-session.ts";
-import { readAnswer } from "./read-answer.ts";
+import { decodeEntry } from "#log/codec";
+import { serversFor } from "#agent/mcp/given-servers";
+import type { McpServers } from "#agent/mcp/mcp-servers";
+import { withDefaults } from "#log/with-defaults";
+import { EditorServers } from "./editor-servers.ts";
 
 export interface LoopParts {
   readonly holdfast: Holdfast;
@@ -29,14 +33,14 @@ export interface LoopParts {
 }
 
 /** Turns of the bridge's conversations, carried by an agent loop. */
-export class LoopCarrier implements Carrier {
+export class LoopTurns implements BridgeTurns {
   readonly #parts: LoopParts;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
   }
 
-  async send(to: string, content: PromptContent, options: SendOptions): Promise<CarriedTurn> {
+  async send(to: string, content: PromptContent, options: SendOptions): Promise<BridgeTurn> {
     const { loop } = this.#parts;
     const command = loopCommandIn(content);
     if (command !== null) return this.#command(to, command, options);
@@ -47,15 +51,15 @@ export class LoopCarrier implements Carrier {
       options.onEvent?.({ type: "continued", how: "edited", at, ...about });
     }
     const more = details === undefined ? {} : { details };
-    return this.#carried(to, await loop.send(to, content, { ...hostOf(options), ...more }));
+    return this.#ended(to, await loop.send(to, content, { ...hostOf(options), ...more }));
   }
 
   /** What a person says to the loop itself; a mistake of theirs is told in words, and no failure of a turn. */
-  async #command(to: string, command: LoopCommand, options: SendOptions): Promise<CarriedTurn> {
+  async #command(to: string, command: LoopCommand, options: SendOptions): Promise<BridgeTurn> {
     try {
       if (command.name === "continue")
         return {
-          ...(await this.#carried(to, await this.#parts.loop.continue(to, hostOf(options)))),
+          ...(await this.#ended(to, await this.#parts.loop.continue(to, hostOf(options)))),
           isCommand: true,
         };
       if (command.name === "compact") return await this.#compact(to, command.rest, options);
@@ -80,7 +84,7 @@ export class LoopCarrier implements Carrier {
     return `${model} is asked from here on.`;
   }
 
-  async #compact(to: string, focus: string, options: SendOptions): Promise<CarriedTurn> {
+  async #compact(to: string, focus: string, options: SendOptions): Promise<BridgeTurn> {
     const more = focus === "" ? {} : { focus };
     const compacted = await this.#parts.loop.compact(to, { ...hostOf(options), ...more });
     if ("ending" in compacted && compacted.ending?.class === "cancelled") return CANCELLED;
@@ -93,7 +97,7 @@ export class LoopCarrier implements Carrier {
     this.#parts.show(to, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
   }
 
-  async #carried(to: string, result: AgentResult): Promise<CarriedTurn> {
+  async #ended(to: string, result: AgentResult): Promise<BridgeTurn> {
     const { outcome, class: known, message, resetAtMs, waiting } = result;
     const answer = await readAnswer(await this.#parts.holdfast.conversation(to), result.turn);
     this.#showUsage(to, result.model, answer);
@@ -182,7 +186,7 @@ export class LoopCarrier implements Carrier {
   }
 }
 
-const DONE: CarriedTurn = {
+const DONE: BridgeTurn = {
   outcome: "completed",
   class: "completed",
   message: "",
@@ -193,7 +197,7 @@ const DONE: CarriedTurn = {
   stop: { reason: "end_turn" },
 };
 
-const CANCELLED: CarriedTurn = {
+const CANCELLED: BridgeTurn = {
   outcome: "interrupted",
   class: "cancelled",
   message: "",
@@ -227,4 +231,30 @@ function compactedText(compacted: Compacted): string {
   if (compacted.state === "compacted") return "";
   if (!("message" in compacted)) return "There is too little to summarise yet; nothing was changed.";
   return `The summary could not be made; nothing was changed. ${compacted.message}`;
+}
+
+/** The last answer of a turn that has ended; null when it gave none. */
+async function readAnswer({ space, id }: Conversation, turn: string): Promise<AssistantMessage | null> {
+  const [stored] = await space.read({ conversation: id, limit: 1, newestFirst: true, types: ["turn_end"] });
+  const end = stored === undefined ? null : decodeEntry(stored);
+  if (end?.type !== "turn_end" || end.turn !== turn || end.node === undefined) return null;
+  const last = decodeEntry(await space.entry(id, end.node));
+  return last.type === "message" && last.message.role === "assistant" ? last.message : null;
+}
+
+/** An agent loop for a bridge that carries its conversations with it. */
+export function openLoop(given: AgentLoop): LoadedLoop {
+  return {
+    open({ holdfast, clock, paramsOf, show }) {
+      const editor = new EditorServers();
+      const shared = given.loop.servers ?? null;
+      const servers = (id: string): readonly McpServers[] => [
+        ...serversFor(shared, id),
+        ...editor.of(id, paramsOf(id)),
+      ];
+      const loop = new Agent(holdfast, { ...withDefaults({ clock }, given.loop), servers });
+      const agent = new LoopAgent(holdfast, loop, given, editor);
+      return { turns: new LoopTurns({ holdfast, loop, agent, show }), upstreams: [agent] };
+    },
+  };
 }

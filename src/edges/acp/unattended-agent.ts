@@ -1,12 +1,100 @@
+import { type Clock, systemClock } from "#conversation/clock";
+import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
+import { withDefaults } from "#log/with-defaults";
+import type { SendResult } from "#upstream/finish-turn";
+import type { RuntimeOptions, SendOptions, TurnOptions } from "#upstream/options";
+import { Runtime } from "#upstream/runtime";
+import type { PromptContent } from "#turn/accept";
+import type { HostEvent } from "#turn/host";
+import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
+import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
 import type { EntryOf } from "#log/entry";
 import { parseConversationId } from "#log/ids";
 import type { SessionSettings } from "#upstream/upstream";
-import type { HostEvent } from "#turn/host";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import { AgentLine, type HostPort } from "#edges/acp/agent/host-port";
 import type { Connection } from "#edges/acp/agent/process/connection";
 import { readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
+
+export interface UnattendedOptions
+  extends LogHostOptions, Partial<Omit<RuntimeOptions, "upstreams" | "clock">> {
+  readonly clock?: Clock;
+}
+
+/** An ACP agent behind the runtime, with no editor: for servers. It is started when it is needed, and again when it died. */
+export class UnattendedAgent extends Runtime {
+  readonly #upstream: AcpUpstream;
+  readonly #host: LogHost;
+
+  constructor(holdfast: Holdfast, spec: AgentSpec, options: UnattendedOptions) {
+    const { cwd, version, clock = systemClock, ...more } = options;
+    const host = new LogHost(holdfast, { cwd, version });
+    const upstream = new AcpUpstream(spec, host, clock);
+    // A person may take a day to answer, and the agent is silent meanwhile.
+    const runtime = withDefaults({ onSilence: "tell" as const, pool: { mode: "hybrid" as const } }, more);
+    super(holdfast, { ...runtime, clock, upstreams: [upstream] });
+    this.#upstream = upstream;
+    this.#host = host;
+  }
+
+  override send(
+    to: Conversation | string,
+    content: PromptContent,
+    options: SendOptions = {},
+  ): Promise<SendResult> {
+    return this.#run(to, options, (heard) => super.send(to, content, heard));
+  }
+
+  override retry(to: Conversation | string, options: TurnOptions = {}): Promise<SendResult> {
+    return this.#run(to, options, (heard) => super.retry(to, heard));
+  }
+
+  override continue(to: Conversation | string, options: TurnOptions = {}): Promise<SendResult> {
+    return this.#run(to, options, (heard) => super.continue(to, heard));
+  }
+
+  override cancel(of: Conversation | string): boolean {
+    const isCancelled = super.cancel(of);
+    if (isCancelled) this.#host.turnOver(idOf(of));
+    return isCancelled;
+  }
+
+  override async close(): Promise<void> {
+    this.#host.close();
+    await super.close();
+    await this.#upstream.stop();
+  }
+
+  async #run<O extends TurnOptions>(
+    to: Conversation | string,
+    options: O,
+    run: (heard: O) => Promise<SendResult>,
+  ): Promise<SendResult> {
+    const id = idOf(to);
+    let isBegun = false; // another turn may run, which this call has nothing to do with
+    const onEvent = (event: HostEvent): void => {
+      isBegun ||= event.type === "accepted";
+      this.#host.hear(event);
+      options.onEvent?.(event);
+    };
+    try {
+      const result = await run({ ...options, onEvent });
+      if (result.upstream !== null && result.outcome !== "interrupted")
+        void this.#upstream.turnEnded(result.upstream);
+      return result;
+    } finally {
+      if (isBegun) {
+        this.#host.turnOver(id);
+        this.#upstream.sessionOf(id)?.turnShown();
+      }
+    }
+  }
+}
+
+function idOf(conversation: Conversation | string): string {
+  return typeof conversation === "string" ? conversation : conversation.id;
+}
 
 const METHOD_NOT_FOUND = -32_601;
 const encoder = new TextEncoder();
@@ -22,7 +110,7 @@ interface Waiting {
   readonly over: AbortController;
 }
 
-export interface LogHostOptions {
+interface LogHostOptions {
   /** Where an agent works in a conversation that says nothing of a folder. */
   readonly cwd: string;
   readonly version: string;
@@ -32,7 +120,7 @@ export interface LogHostOptions {
  * The host of an agent that no editor stands before: people answer its questions in the log, from any process. It offers neither
  * files nor terminals, so the agent uses its own.
  */
-export class LogHost implements HostPort {
+class LogHost implements HostPort {
   readonly asksInLog = true;
   readonly #holdfast: Holdfast;
   readonly #options: LogHostOptions;
@@ -105,7 +193,7 @@ export class LogHost implements HostPort {
     if (method === "$/cancel_request" && params !== null) {
       const span = spanAt(bytes, params, ["requestId"]);
       const taken = span === null ? null : textAt(bytes, span);
-      this.#end((one) => one.line.connection === line.connection && idOf(one.line) === taken);
+      this.#end((one) => one.line.connection === line.connection && requestId(one.line) === taken);
     }
     if (id === null || textAt(bytes, id) === "null") return;
     const error = { code: METHOD_NOT_FOUND, message: `No editor is here that could do "${method}"` };
@@ -119,7 +207,7 @@ export class LogHost implements HostPort {
   }
 }
 
-function idOf({ message: { bytes, id } }: AgentLine): string | null {
+function requestId({ message: { bytes, id } }: AgentLine): string | null {
   return id === null ? null : textAt(bytes, id);
 }
 
@@ -134,7 +222,7 @@ function chosen(options: NonNullable<Permission["options"]>, outcome: Outcome): 
 }
 
 function reply(line: AgentLine, result: string): void {
-  const id = idOf(line);
+  const id = requestId(line);
   const answer = readMessage(encoder.encode(`{"jsonrpc":"2.0","id":${id ?? "null"},"result":${result}}`));
   if (id === null || answer === null) return;
   line.connection.send(answer.bytes);
