@@ -61,9 +61,9 @@ export class FloorThread implements AsyncDisposable {
     const { drafts } = prepare(bodies, systemIdsAndTime);
     const n = ++this.#count;
     const turn: (string | number | null)[] = [n, lane, drafts[0]?.time ?? ""];
-    for (const { draft, id, listed } of drafts) {
-      const { inputTokens = 0, outputTokens = 0 } = listed?.spent?.usage ?? {};
-      turn.push(id, draft.type, draft.payload, listed?.model?.name ?? null, inputTokens, outputTokens);
+    for (const { draft, id, summaryChange } of drafts) {
+      const { inputTokens = 0, outputTokens = 0 } = summaryChange?.spent?.usage ?? {};
+      turn.push(id, draft.type, draft.payload, summaryChange?.model?.name ?? null, inputTokens, outputTokens);
     }
     return new Promise((resolve) => {
       this.#waiting.set(n, resolve);

@@ -19,14 +19,14 @@ import {
   type HeldNode,
   hiddenAmong,
   indexPlan,
-  keptNodes,
-  type Known,
-  knownIn,
+  compactionTails,
+  type EntryPosition,
+  findPositions,
   latestOnBranch,
   leaseAt,
   type Lineage,
   linkOf,
-  type Listed,
+  type ConversationRow,
   LogError,
   LogIndex,
   type LogStore,
@@ -92,9 +92,9 @@ class MapSpace implements LogStore {
     const { conversation, key } = request;
     const log = this.#log(conversation);
     const lineage = this.#lineage(conversation);
-    const find = (id: EntryId): Known | undefined => findVisible(lineage, conversation, id);
+    const find = (id: EntryId): EntryPosition | undefined => findVisible(lineage, conversation, id);
     const kept = new Map<EntryId, readonly Entry[]>();
-    for (const [compaction, nodes] of keptNodes(lineage, conversation, request.drafts)) {
+    for (const [compaction, nodes] of compactionTails(lineage, conversation, request.drafts)) {
       const entries = this.#rows(nodes).map((row) => decodeEntry(row));
       kept.set(compaction, entries);
     }
@@ -104,7 +104,7 @@ class MapSpace implements LogStore {
         lease: log.lease,
         nowMs: this.#nowMs(),
         seen: key === null ? null : (log.keys.get(key) ?? null),
-        known: knownIn(lineage, conversation, request.drafts),
+        known: findPositions(lineage, conversation, request.drafts),
         settings: new Map(), // the index knows where settings lie; a table of segments would be told here
         kept,
       },
@@ -128,7 +128,7 @@ class MapSpace implements LogStore {
     }
     const index = new LogIndex(conversation, origin, planned.empty.createdAt);
     const log: Log = { index, rows: [], ends: [], keys: new Map(), lease: null };
-    const find = (id: EntryId): Known | undefined =>
+    const find = (id: EntryId): EntryPosition | undefined =>
       index.find(id) ?? (origin?.entry === id ? { id, place: origin, tip: false } : undefined);
     const written = write(log, planned.plan, { batch, previous, find });
     this.#logs.set(conversation, log);
@@ -207,7 +207,7 @@ class MapSpace implements LogStore {
 
   list: LogStore["list"] = async ({ limit, after, prefix = "", unlisted = false, forkOf }) => {
     await network();
-    const order = (one: Listed): string => `${one.updatedAt} ${one.conversation}`;
+    const order = (one: ConversationRow): string => `${one.updatedAt} ${one.conversation}`;
     const wanted = [...this.#logs.values()]
       .map(({ index }) => listed(index))
       .filter((one) => one.summary?.unlisted === unlisted)
@@ -278,7 +278,7 @@ function write(
   given: {
     readonly batch: Pick<Batch, "drafts" | "key" | "digest">;
     readonly previous: string;
-    readonly find: (id: EntryId) => Known | undefined;
+    readonly find: (id: EntryId) => EntryPosition | undefined;
   },
 ): Written {
   const { batch, previous, find } = given;
@@ -299,7 +299,7 @@ function idsOf({ rows }: Log, { fromSeq, toSeq }: Appended): readonly EntryId[] 
   return rows.slice(fromSeq - 1, toSeq).map(({ id }) => id);
 }
 
-function listed({ head }: LogIndex): Listed {
+function listed({ head }: LogIndex): ConversationRow {
   const { conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, origin, summary } = head;
   const from = origin && { conversation: origin.source, entry: origin.entry };
   return {

@@ -68,7 +68,7 @@ export type { BranchToCompare, ComparedBranches, CompareOptions } from "./conver
 export type { DiffRow } from "./log/diff/align-items.ts";
 export type { BranchDiff, Divergence } from "./log/diff/diff-branches.ts";
 export type { CommonStart } from "./log/diff/common-start.ts";
-export type { CallItem, DiffItem, SaidItem } from "./log/diff/diff-item.ts";
+export type { CallItem, DiffItem, TextItem } from "./log/diff/diff-item.ts";
 export type { DiffTotals } from "./log/diff/diff-totals.ts";
 export type { ConversationNode, ConversationTree } from "./conversation/read-tree.ts";
 export { exportBundle, type BundleOptions } from "./transfer/export-bundle.ts";
@@ -147,7 +147,7 @@ export type {
   UserMessage,
 } from "./log/message.ts";
 export { isLogError, LogError, type ErrorCode, type ErrorDetails, type ErrorGroup } from "./log/errors.ts";
-export { assistant, toolResult, user, type Said } from "./log/message-builders.ts";
+export { assistant, toolResult, user, type MessageContent } from "./log/message-builders.ts";
 export type { ForkPoint, Head, Leaf, Lease, LeaseView, Place } from "./log/lineage/head.ts";
 export type { ConversationId, Digest, EntryId, SpaceId } from "./log/ids.ts";
 export type { Json } from "./log/json/json-text.ts";
@@ -186,7 +186,7 @@ export type {
   CheckRequest,
   Finding,
   HeadView,
-  Listed,
+  ConversationRow,
   Page,
   RunPage,
   RunsRequest,

@@ -5,7 +5,7 @@ import { LogError } from "./log/errors.ts";
 import type { ConversationId, SpaceId } from "./log/ids.ts";
 import { observeStore, type StoreObserver } from "./store/observe-store.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
-import { shownAddress } from "./stores/shown-address.ts";
+import { redactAddress } from "./stores/redact-address.ts";
 import type { Store } from "./store/store.ts";
 import type { SpaceStore } from "./store/facets.ts";
 import type { SalvagedRest } from "./stores/indexed/copy-readable.ts";
@@ -53,7 +53,7 @@ export async function openStore(
     const { postgresStore } = await import("./stores/postgres/index.ts");
     return postgresStore({ url: address, ...options });
   }
-  const shown = shownAddress(address);
+  const shown = redactAddress(address);
   throw new LogError(
     "invalid_request",
     `A store is sqlite:PATH, jsonl:DIR, postgres://HOST/DATABASE or memory:, not "${shown}"`,

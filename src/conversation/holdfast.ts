@@ -11,7 +11,7 @@ import type { EntryBody, Parent } from "#log/entry";
 import type { Run } from "#log/runs/run-row";
 import { type IdsAndTime, prepare, systemIdsAndTime } from "#store/prepare";
 import type { Store } from "#store/store";
-import type { Backup, CheckRequest, Finding, Listed, SearchHit } from "#store/requests";
+import type { Backup, CheckRequest, Finding, ConversationRow, SearchHit } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { Conversation } from "./conversation.ts";
 import {
@@ -168,11 +168,11 @@ export class Holdfast implements AsyncDisposable {
   /** The conversations that lists show, the most recently changed first, without reading a body. */
   async *list(
     options: { readonly prefix?: string; readonly filter?: ListFilter } = {},
-  ): AsyncGenerator<Listed> {
+  ): AsyncGenerator<ConversationRow> {
     const { filter = {}, prefix = filter.prefix } = options;
     let after: string | null = null;
     do {
-      const page: { conversations: readonly Listed[]; next: string | null } = await this.space.list({
+      const page: { conversations: readonly ConversationRow[]; next: string | null } = await this.space.list({
         ...(prefix === undefined ? {} : { prefix }),
         limit: LIST_PAGE,
         unlisted: filter.unlisted === true,
@@ -184,7 +184,7 @@ export class Holdfast implements AsyncDisposable {
   }
 
   /** Every conversation: also those that are kept for a program, after the others. */
-  async *listAll(): AsyncGenerator<Listed> {
+  async *listAll(): AsyncGenerator<ConversationRow> {
     yield* this.list();
     yield* this.list({ filter: { unlisted: true } });
   }

@@ -8,7 +8,7 @@ import { checkLimit } from "./history-pages.ts";
 import { eachEntry } from "./read-log.ts";
 import type { LeaseView } from "#log/lineage/head";
 import { type ConversationId, parseConversationId } from "#log/ids";
-import type { HeadView, Listed } from "#store/requests";
+import type { HeadView, ConversationRow } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 
 const LIMIT = 50;
@@ -64,12 +64,12 @@ export interface ListPageRequest {
 }
 
 export interface ListPage {
-  readonly conversations: readonly Listed[];
+  readonly conversations: readonly ConversationRow[];
   /** Gives the page after this; null when there is none. */
   readonly cursor: string | null;
 }
 
-function matches(listed: Listed, filter: ListFilter): boolean {
+function matches(listed: ConversationRow, filter: ListFilter): boolean {
   const { suffix, cwd, under, title, since, fork, forkOf } = filter;
   return (
     (suffix === undefined || listed.conversation.endsWith(suffix)) &&
@@ -96,15 +96,15 @@ export function isUnder(cwd: string | null, folder: string): boolean {
 /** Those of a page that are meant. What was never counted is counted, where a filter asks for it. */
 export async function filterListed(
   space: SpaceStore,
-  page: readonly Listed[],
+  page: readonly ConversationRow[],
   filter: ListFilter,
-): Promise<readonly Listed[]> {
+): Promise<readonly ConversationRow[]> {
   const some = page.filter((listed) => matches(listed, filter));
   const { archived, tag, agent, model, turns, costMicros, rolled, label } = filter;
   const counted = [archived, tag, agent, model, turns, costMicros, rolled];
   const isCounted = counted.some((asked) => asked !== undefined);
   if (!isCounted && label === undefined) return some;
-  const found: Listed[] = [];
+  const found: ConversationRow[] = [];
   for (const listed of some) {
     if (label !== undefined && !(await isLabelled(space, listed.conversation, label))) continue;
     if (!isCounted) {
@@ -127,7 +127,7 @@ export async function filterListed(
   return found;
 }
 
-function lastTurnKind({ damage }: Listed, summary: Summary | null): LastTurnKind {
+function lastTurnKind({ damage }: ConversationRow, summary: Summary | null): LastTurnKind {
   if (damage !== null || summary === null) return "damaged";
   const { turn } = summary;
   if (turn === null) return "none";
@@ -168,7 +168,7 @@ function isUnreadable(error: unknown): boolean {
 export async function readListPage(space: SpaceStore, request: ListPageRequest): Promise<ListPage> {
   const { limit = LIMIT, filter = {} } = request;
   checkLimit(limit);
-  const conversations: Listed[] = [];
+  const conversations: ConversationRow[] = [];
   let cursor: string | null = request.cursor ?? null;
   const look = (count: number): ReturnType<SpaceStore["list"]> =>
     space.list({
@@ -238,7 +238,7 @@ export async function readLastTurn(
 /** The open turns of a space, by the list where it knows them: for a host that starts again. */
 export async function* readOpenTurns(
   space: SpaceStore,
-  listed: AsyncIterable<Listed>,
+  listed: AsyncIterable<ConversationRow>,
 ): AsyncGenerator<OpenTurn> {
   for await (const { conversation, summary } of listed) {
     if (summary !== null && summary.turn?.state !== "open") continue;

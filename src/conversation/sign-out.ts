@@ -8,7 +8,7 @@ import {
   type SignedIn,
 } from "#log/projections/signed-in";
 import type { SpaceStore } from "#store/facets";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import type { Conversation } from "./conversation.ts";
 import { readLineage, readLinks } from "./read-chain.ts";
 
@@ -36,7 +36,7 @@ export interface SignOutFailure {
 /** The conversations of one space. */
 interface SpaceConversations {
   readonly space: SpaceStore;
-  listAll(): AsyncIterable<Listed>;
+  listAll(): AsyncIterable<ConversationRow>;
   conversation(id: string): Promise<Conversation>;
 }
 

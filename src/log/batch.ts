@@ -1,6 +1,6 @@
 import type { Draft } from "./body.ts";
 import type { Entry, StoredEntry } from "./entry.ts";
-import type { Head, Known, Lease, Place, SettingPlaces, Tip } from "./lineage/head.ts";
+import type { Head, EntryPosition, Lease, Place, SettingPlaces, Tip } from "./lineage/head.ts";
 import type { EntryId } from "./ids.ts";
 import { summaryChange } from "./entry-types.ts";
 import type { SummaryChange } from "./summary.ts";
@@ -24,12 +24,12 @@ export interface StampedDraft {
   readonly id: EntryId;
   readonly time: string;
   /** What it changes of what lists show: found where the body is, so that a store's thread needs none. */
-  readonly listed: SummaryChange | null;
+  readonly summaryChange: SummaryChange | null;
 }
 
 /** A draft with its id and time, and what is made of its words. */
 export function stampDraft(draft: Draft, { id, time }: Pick<StampedDraft, "id" | "time">): StampedDraft {
-  return { draft, id, time, listed: summaryChange(draft.type, draft.body, time) };
+  return { draft, id, time, summaryChange: summaryChange(draft.type, draft.body, time) };
 }
 
 /** Bodies ready to be written: ids and times made, and the digest of what the caller gave. */
@@ -61,7 +61,7 @@ export interface AppendResult extends Appended {
 export interface PlannedEntry extends Omit<StoredEntry, "seq"> {
   readonly offset: number;
   readonly place: Place | null;
-  readonly target: Known | null;
+  readonly target: EntryPosition | null;
 }
 
 /** What a store looks up, in its transaction or before its compare-and-set, for the rules to decide on. */
@@ -72,9 +72,9 @@ export interface AppendState {
   /** The earlier append under this key, with its digest. */
   readonly seen: (Appended & { readonly digest: string }) | null;
   /** Every entry of `refsOf(batch)` that exists for this conversation. */
-  readonly known: ReadonlyMap<EntryId, Known>;
+  readonly known: ReadonlyMap<EntryId, EntryPosition>;
   /** For each of `parentsOf(head, drafts)`: where the settings that hold at it lie. */
   readonly settings: ReadonlyMap<EntryId, SettingPlaces>;
-  /** The nodes asked for by `keptReads`, newest first, by compaction; absent when the first kept one is off the path. */
+  /** The nodes asked for by `tailReads`, newest first, by compaction; absent when the first kept one is off the path. */
   readonly kept: ReadonlyMap<EntryId, readonly Entry[]>;
 }

@@ -15,8 +15,8 @@ export function contentBlobs(body: object): readonly string[] {
   );
 }
 
-function mediaBlob(given: unknown): readonly string[] {
-  const block = (given ?? {}) as ContentBlock;
+function mediaBlob(input: unknown): readonly string[] {
+  const block = (input ?? {}) as ContentBlock;
   return isMedia(block) && typeof block.blob === "string" ? [block.blob] : [];
 }
 

@@ -30,14 +30,14 @@ const TIME_SHAPE =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** Takes one body, as a value or as JSON text whose every digit matters, and refuses what the log cannot mean. */
-export function parseBody(given: EntryBody | string): Draft {
-  return readBody(given).draft;
+export function parseBody(input: EntryBody | string): Draft {
+  return readBody(input).draft;
 }
 
 /** The same with the body's text, which is what an append key stands for: read together, so that they are one body. */
-export function readBody(given: EntryBody | string): { readonly draft: Draft; readonly text: string } {
-  const written = typeof given === "string" ? null : writeJsonObject(given);
-  const { text, value } = written ?? checkJsonObject(given as string);
+export function readBody(input: EntryBody | string): { readonly draft: Draft; readonly text: string } {
+  const written = typeof input === "string" ? null : writeJsonObject(input);
+  const { text, value } = written ?? checkJsonObject(input as string);
   const type = checkType(value["type"]);
   const payload = (written && payloadAfterType(written, type)) ?? payloadOf(text);
   checkShape(type, value);

@@ -9,7 +9,7 @@ import type { SummaryChange } from "./summary.ts";
 /** The same rows where the type is known only when the program runs. */
 interface AnyRow extends Omit<
   EntryTypeRow<EntryType>,
-  "is" | "target" | "planned" | "durable" | "said" | "searched" | "listed"
+  "is" | "target" | "planned" | "durable" | "said" | "searched" | "summary"
 > {
   readonly is: "node" | "fact";
   readonly target?: string;
@@ -17,7 +17,7 @@ interface AnyRow extends Omit<
   readonly durable?: "always" | "never" | ((body: unknown) => boolean);
   readonly said?: true | ((body: unknown) => boolean);
   readonly searched?: (body: unknown) => string;
-  readonly listed?: (body: unknown, time: string) => SummaryChange | null;
+  readonly summary?: (body: unknown, time: string) => SummaryChange | null;
 }
 const TYPES = { ...NODE_TABLE, ...FACT_TABLE } as unknown as { readonly [T in EntryType]: AnyRow };
 const NAMES = Object.keys(TYPES) as readonly EntryType[];
@@ -38,7 +38,7 @@ export const INHERITED_FACTS: readonly EntryType[] = typesWhere(
 );
 
 /** The types that change what lists show. */
-export const SUMMARY_TYPES: readonly EntryType[] = typesWhere(({ listed }) => listed !== undefined);
+export const SUMMARY_TYPES: readonly EntryType[] = typesWhere(({ summary }) => summary !== undefined);
 
 export const SETTING_TYPES: readonly SettingType[] = typesWhere(
   ({ setting }) => setting === true,
@@ -109,5 +109,5 @@ export function searchText(entry: Entry): string {
 
 /** What an entry changes of what lists show; null: nothing. */
 export function summaryChange(type: EntryType, body: unknown, time: string): SummaryChange | null {
-  return TYPES[type].listed?.(body, time) ?? null;
+  return TYPES[type].summary?.(body, time) ?? null;
 }

@@ -4,14 +4,14 @@ const HIDDEN =
   /\u001B(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\u0007\u001B]{0,4096}(?:\u0007|\u001B\\)|[@-Z\\^_])|[\u0000-\u0008\u000E-\u001A\u001C-\u001F\u007F]|\p{Default_Ignorable_Code_Point}/gu;
 
 /** A text as it is seen, and where each of its characters stands in the text that was given. */
-export interface SeenText {
+export interface VisibleText {
   readonly text: string;
   /** The place in the given text of the character that is seen at this one. */
   at(index: number): number;
 }
 
 /** The text without what nobody sees of it. */
-export function seenText(given: string): SeenText {
+export function visibleTextOf(given: string): VisibleText {
   let text = "";
   let from = 0;
   const pieces: { readonly seen: number; readonly given: number }[] = [];

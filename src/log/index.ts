@@ -29,7 +29,7 @@ export type {
   StampedDraft,
 } from "./batch.ts";
 export { parseBody, type Draft } from "./body.ts";
-export { keptReads, LOOKBACK_NODES, type KeptRead } from "./plans/boundary.ts";
+export { tailReads, LOOKBACK_NODES, type TailRead } from "./plans/boundary.ts";
 export { checkVersion, decodeEntry, entryLine } from "./codec.ts";
 export { durabilityOf, type Durability } from "./plans/durability.ts";
 export {
@@ -51,7 +51,7 @@ export { ERROR_GROUPS, isLogError, LogError, type ErrorCode, type ErrorGroup } f
 export type {
   ForkPoint,
   Head,
-  Known,
+  EntryPosition,
   Leaf,
   Lease,
   LeaseView,
@@ -103,6 +103,6 @@ export {
 export { EMPTY_WINDOW, extendWindow, type Window } from "./projections/window.ts";
 export type { DiffRow } from "./diff/align-items.ts";
 export { diffBranches, type BranchDiff, type DiffRules, type Divergence } from "./diff/diff-branches.ts";
-export type { CallItem, DiffItem, SaidItem } from "./diff/diff-item.ts";
+export type { CallItem, DiffItem, TextItem } from "./diff/diff-item.ts";
 export type { DiffTotals } from "./diff/diff-totals.ts";
 export type { DiffSide } from "./diff/diff-turns.ts";

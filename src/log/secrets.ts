@@ -1,4 +1,4 @@
-import { seenText } from "./hidden-chars.ts";
+import { visibleTextOf } from "./hidden-chars.ts";
 
 /** A part of a text that looks like a password, a key or a token. */
 export interface Secret {
@@ -68,7 +68,7 @@ const PATTERNS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 
 /** What in a text looks like a secret, in the order in which it stands there, also where a colour or nothing seen parts it. */
 export function secretsIn(text: string): readonly Secret[] {
-  const seen = seenText(text);
+  const seen = visibleTextOf(text);
   const found = PATTERNS.flatMap(([kind, pattern]) =>
     [...seen.text.matchAll(pattern)].map((match) => {
       const [from, to] = match.indices?.groups?.["secret"] ?? match.indices?.[0] ?? [0, 0];

@@ -276,7 +276,7 @@ function isNumbered({ run, runEnd, turn, call }: SummaryChange): boolean {
 
 interface ChangedBy {
   readonly id: EntryId;
-  readonly listed: SummaryChange | null;
+  readonly summaryChange: SummaryChange | null;
 }
 
 /** What entries in a row change. `inheritedUpTo`: as the summary before them has it. */
@@ -286,9 +286,10 @@ export function summaryChanges(
 ): readonly SummaryChange[] {
   const changes: SummaryChange[] = [];
   let until = inheritedUpTo;
-  for (const [offset, { id, listed }] of entries.entries()) {
-    if (listed !== null) changes.push(isNumbered(listed) ? { ...listed, offset } : listed);
-    until = listed?.inheritedUpTo ?? until;
+  for (const [offset, { id, summaryChange }] of entries.entries()) {
+    if (summaryChange !== null)
+      changes.push(isNumbered(summaryChange) ? { ...summaryChange, offset } : summaryChange);
+    until = summaryChange?.inheritedUpTo ?? until;
     if (id === until) changes.push({ inherited: true });
   }
   return changes;

@@ -33,8 +33,8 @@ export function withDefaults<D extends object, O extends object>(
   defaults: D,
   options: O,
 ): D & Omit<O, keyof D> {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...defaults, ...Object.fromEntries(given) } as D & Omit<O, keyof D>;
+  const input = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...defaults, ...Object.fromEntries(input) } as D & Omit<O, keyof D>;
 }
 
 /** Refuses a number that cannot be meant; one that is undefined is left out. */

@@ -2,7 +2,7 @@ import { openTurnAt, readSummary } from "#conversation/list-conversations";
 import type { EntryBody, Metadata } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { Settings } from "#log/projections/settings";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import { isAbandoned } from "#transfer/listed/listed-state";
 import { LIST_STATUSES, LISTED_STATES, type ListedRow, listRows } from "./listed-rows.ts";
 import { appendFact, conversationOf, keyed, ofEntry, ownerAct } from "./acts.ts";
@@ -40,7 +40,7 @@ interface OpenTurnView {
 }
 
 /** A conversation as it is now. */
-export interface ConversationView extends Listed {
+export interface ConversationView extends ConversationRow {
   readonly space: string;
   readonly ownerSeq: number;
   readonly openTurn: OpenTurnView | null;

@@ -1,10 +1,10 @@
 import type { Holdfast } from "#conversation/holdfast";
 import type { ListFilter } from "#conversation/list-conversations";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import { type ListedState, listedState } from "#transfer/listed/listed-state";
 
 /** A conversation of a list, with how it stands. */
-export interface ListedRow extends Listed {
+export interface ListedRow extends ConversationRow {
   readonly state: ListedState;
 }
 

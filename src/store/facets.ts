@@ -14,7 +14,7 @@ import type {
   HeadView,
   IdsRequest,
   LabelRequest,
-  Listed,
+  ConversationRow,
   ListRequest,
   Page,
   PageRequest,
@@ -53,7 +53,7 @@ export interface LogStore {
   batchEnds(request: BatchEndsRequest): Promise<readonly BatchEndAt[]>;
   list(
     request: ListRequest,
-  ): Promise<{ readonly conversations: readonly Listed[]; readonly next: string | null }>;
+  ): Promise<{ readonly conversations: readonly ConversationRow[]; readonly next: string | null }>;
 }
 
 /** Nodes by what people call them. */

@@ -37,7 +37,7 @@ export type {
   IdsRequest,
   LabelRequest,
   ListRequest,
-  Listed,
+  ConversationRow,
   Page,
   PageRequest,
   ReadRequest,
@@ -89,7 +89,7 @@ export {
   type EntryToPlace,
   type ForkPoint,
   type Head,
-  type Known,
+  type EntryPosition,
   type Leaf,
   type Lease,
   type LeaseView,
@@ -109,10 +109,10 @@ export {
   type Lineage,
 } from "#log/lineage/lineage";
 export { LogIndex, type EntryToIndex, type IndexedEntry } from "#log/lineage/log-index";
-export { keptReads, LOOKBACK_NODES, type KeptRead } from "#log/plans/boundary";
+export { tailReads, LOOKBACK_NODES, type TailRead } from "#log/plans/boundary";
 export { durabilityOf, type Durability } from "#log/plans/durability";
 export { changeHead, runChangesOf, type HeadChange } from "#log/plans/head-change";
-export { indexLog, indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
+export { indexLog, indexPlan, compactionTails, findPositions } from "#log/plans/index-lookups";
 export { isHeld, leaseAt, planAcquire, planRenew, type Ownership } from "#log/plans/lease";
 export {
   holdsFor,

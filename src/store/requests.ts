@@ -171,7 +171,7 @@ export interface ListRequest {
 }
 
 /** A conversation as a list shows it; made without reading a body. Most recently changed first. */
-export interface Listed {
+export interface ConversationRow {
   readonly conversation: ConversationId;
   readonly title: string | null;
   readonly cwd: string | null;

@@ -8,17 +8,17 @@ export interface Look {
   rest(): void;
 }
 
-export interface Waiter<Known> {
+export interface Waiter<EntryPosition> {
   /** What the one who waits has seen of the conversation. */
-  readonly known: Known;
+  readonly known: EntryPosition;
   readonly wake: () => void;
 }
 
 const NO_LOOK: Look = { everyMs: HOLD_MS, look: () => undefined, rest: () => undefined };
 
 /** The tails of a store that wait for their conversations to grow. One timer serves all of them and keeps the process alive. */
-export class TailWaiters<Known> {
-  readonly #byName = new Map<string, Set<Waiter<Known>>>();
+export class TailWaiters<EntryPosition> {
+  readonly #byName = new Map<string, Set<Waiter<EntryPosition>>>();
   readonly #look: Look;
   #timer: NodeJS.Timeout | null = null;
   #closed: boolean = false;
@@ -36,12 +36,12 @@ export class TailWaiters<Known> {
     return [...this.#byName.keys()];
   }
 
-  of(name: string): Iterable<Waiter<Known>> {
+  of(name: string): Iterable<Waiter<EntryPosition>> {
     return this.#byName.get(name) ?? [];
   }
 
   /** Resolves when the conversation may have changed, at the signal, or when the store is closed. */
-  async wait(name: string, known: Known, signal: AbortSignal | undefined): Promise<void> {
+  async wait(name: string, known: EntryPosition, signal: AbortSignal | undefined): Promise<void> {
     if (this.#closed || signal?.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const waiter = { known, wake: (): void => resolve() };
@@ -52,14 +52,14 @@ export class TailWaiters<Known> {
     this.#remove(name, waiter);
   }
 
-  #add(name: string, waiter: Waiter<Known>): void {
+  #add(name: string, waiter: Waiter<EntryPosition>): void {
     const waiting = this.#byName.get(name) ?? new Set();
     this.#byName.set(name, waiting.add(waiter));
     this.#timer ??= setInterval(() => this.#tick(), this.#look.everyMs);
     this.#timer.ref();
   }
 
-  #remove(name: string, waiter: Waiter<Known>): void {
+  #remove(name: string, waiter: Waiter<EntryPosition>): void {
     const waiting = this.#byName.get(name);
     waiting?.delete(waiter);
     if (waiting?.size === 0) this.#byName.delete(name);

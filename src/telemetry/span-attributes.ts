@@ -79,10 +79,12 @@ const FINISH_REASONS: { readonly [reason: string]: string } = {
 /** `asked`: the model that was asked, where it was not an agent's. */
 export function answerAttributes(
   { model, stopReason }: Pick<AssistantMessage, "model" | "stopReason">,
-  asked: string | null,
+  requestedModel: string | null,
 ): Attributes {
   return {
-    ...(model === undefined ? {} : { "gen_ai.response.model": model === asked ? modelName(model) : model }),
+    ...(model === undefined
+      ? {}
+      : { "gen_ai.response.model": model === requestedModel ? modelName(model) : model }),
     ...(stopReason === undefined
       ? {}
       : { "gen_ai.response.finish_reasons": [FINISH_REASONS[stopReason] ?? stopReason] }),

@@ -30,7 +30,7 @@ const { checkJsonObject, itemsOf, membersOf, withMember } = await import("#log/j
 const { readJson } = await import("#log/json/read-json");
 const { parseBody } = await import("#log/body");
 const { secretsIn } = await import("#log/secrets");
-const { seenText } = await import("#log/hidden-chars");
+const { visibleTextOf } = await import("#log/hidden-chars");
 const { wordSpans, queryWords, foldText } = await import("#log/search");
 const { possibleBlobs } = await import("#log/blob-names");
 const { redactPayload } = await import("#transfer/redact/redact-entry");
@@ -105,7 +105,7 @@ const PARSERS: { readonly [name: string]: (text: string) => unknown } = {
     parseBody(text.replace("{", '{"type":"custom","customType":"a",')),
   redactPayload: (text) => redactPayload(conversation, { ...place, payload: text }, { emails: true }),
   secretsIn: (text) => stringsIn(text).map((one) => secretsIn(one)),
-  seenText: (text) => stringsIn(text).map((one) => seenText(one)),
+  visibleTextOf: (text) => stringsIn(text).map((one) => visibleTextOf(one)),
   safeText: (text) => stringsIn(text).map((one) => safeText(one)),
   escapeTags: (text) => stringsIn(text).map((one) => escapeTags(one)),
   possibleBlobs,

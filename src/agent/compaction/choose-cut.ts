@@ -1,6 +1,6 @@
 import type { Entry } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { toldContent } from "#log/projections/context";
+import { modelContent } from "#log/projections/context";
 import type { Window } from "#log/projections/window";
 import { entryTokens } from "./token-estimate.ts";
 
@@ -69,11 +69,11 @@ function openReplyIndex(entries: readonly Entry[]): number | null {
 
 function isCutPlace(entry: Entry): boolean {
   if (entry.type === "message") return entry.message.role !== "toolResult";
-  return toldContent(entry) !== null;
+  return modelContent(entry) !== null;
 }
 
 function isPrompt(entry: Entry): boolean {
-  return entry.type === "message" ? entry.message.role === "user" : toldContent(entry) !== null;
+  return entry.type === "message" ? entry.message.role === "user" : modelContent(entry) !== null;
 }
 
 function resultOf(entry: Entry): readonly string[] {

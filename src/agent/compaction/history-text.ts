@@ -1,6 +1,6 @@
 import type { Entry } from "#log/entry";
 import type { ContentBlock, ToolCall } from "#log/message";
-import { toldContent } from "#log/projections/context";
+import { modelContent } from "#log/projections/context";
 import { escapeTags, promptSection, wrapSections } from "#agent/prompt/prompt-sections";
 
 const RESULT_CHARS_MAX = 2_000; // the gist of a result; the log keeps all of it
@@ -16,7 +16,7 @@ export function historyTexts(entries: readonly Entry[]): readonly string[] {
 
 function textOf(entry: Entry, unanswered: ReadonlySet<ToolCall>): readonly string[] {
   if (entry.type !== "message") {
-    const told = toldContent(entry);
+    const told = modelContent(entry);
     return told === null ? [] : said("host", blockTexts(told, unanswered));
   }
   const { message } = entry;

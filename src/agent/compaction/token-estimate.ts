@@ -1,6 +1,6 @@
 import type { Entry } from "#log/entry";
 import type { ContentBlock, Usage } from "#log/message";
-import { toldContent } from "#log/projections/context";
+import { modelContent } from "#log/projections/context";
 import type { Window } from "#log/projections/window";
 
 const IMAGE_TOKENS = 1_600; // what providers count for a large picture; they scale larger ones down
@@ -51,7 +51,7 @@ function kindOf(unit: number): Kind {
 
 /** What an entry adds to a request; nothing when it says nothing to a model. */
 export function entryTokens(entry: Entry): number {
-  const content = entry.type === "message" ? entry.message.content : toldContent(entry);
+  const content = entry.type === "message" ? entry.message.content : modelContent(entry);
   return content === null ? 0 : contentTokens(content);
 }
 

@@ -2,7 +2,7 @@ import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import type { Holdfast } from "#conversation/holdfast";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import { scopeLogOf } from "./scope-logs.ts";
 
 const SCOPES_MAX = 500;
@@ -19,7 +19,7 @@ export interface KnownScope {
 
 /** The scopes that have a log, the newest change first; what cannot be read is left out. */
 export async function knownScopes(holdfast: Holdfast): Promise<readonly KnownScope[]> {
-  const newest = new Map<string, { readonly number: number; readonly listed: Listed }>();
+  const newest = new Map<string, { readonly number: number; readonly listed: ConversationRow }>();
   for await (const listed of holdfast.list({ filter: { prefix: "memory.", unlisted: true } })) {
     const log = scopeLogOf(listed.conversation);
     if (log === null || listed.damage !== null) continue;

@@ -11,7 +11,7 @@ export const LEVELS_MAX = 1_000; // what is nested deeper cannot be written as J
 const TOO_DEEP = "(nested too deeply to be shown)";
 
 /** What a user or a model said. */
-export interface SaidItem {
+export interface TextItem {
   readonly kind: "prompt" | "text";
   /** The entry it stands in. */
   readonly entry: EntryId;
@@ -36,7 +36,7 @@ export interface CallItem {
 }
 
 /** What of a branch is compared: thinking, settings and compactions are not. */
-export type DiffItem = SaidItem | CallItem;
+export type DiffItem = TextItem | CallItem;
 
 /** `turns`: the number of the turn that each node lies in. */
 export function diffItems(nodes: readonly Entry[], turns: readonly number[]): readonly DiffItem[] {
@@ -47,7 +47,7 @@ export function diffItems(nodes: readonly Entry[], turns: readonly number[]): re
     const place = { entry: entry.id, turn: turns[at] ?? 1 };
     let said: ContentBlock[] = [];
     const endText = (): void => {
-      const item = saidItem(said, entry.message.role === "user" ? "prompt" : "text", place);
+      const item = textItem(said, entry.message.role === "user" ? "prompt" : "text", place);
       if (item.key !== "" && !isInternal(entry)) items.push(item);
       said = [];
     };
@@ -65,7 +65,7 @@ export function diffItems(nodes: readonly Entry[], turns: readonly number[]): re
 
 type ItemPlace = Pick<DiffItem, "entry" | "turn">;
 
-function saidItem(blocks: readonly ContentBlock[], kind: SaidItem["kind"], place: ItemPlace): SaidItem {
+function textItem(blocks: readonly ContentBlock[], kind: TextItem["kind"], place: ItemPlace): TextItem {
   return { kind, ...place, text: shownText(blocks), key: comparedText(blocks) };
 }
 

@@ -99,7 +99,7 @@ function withNames(value: Json, names: ReadonlyMap<string, string>): Json {
   return root["value"] ?? null;
 }
 
-function renamed(given: Container, names: ReadonlyMap<string, string>): Container {
-  if (Array.isArray(given) || !Object.keys(given).some((name) => names.has(name))) return given;
-  return Object.fromEntries(Object.entries(given).map(([name, inner]) => [names.get(name) ?? name, inner]));
+function renamed(input: Container, names: ReadonlyMap<string, string>): Container {
+  if (Array.isArray(input) || !Object.keys(input).some((name) => names.has(name))) return input;
+  return Object.fromEntries(Object.entries(input).map(([name, inner]) => [names.get(name) ?? name, inner]));
 }

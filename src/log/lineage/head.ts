@@ -65,7 +65,7 @@ export interface LeaseView extends Lease {
 }
 
 /** What the rules know of an entry that is already in the log. */
-export interface Known {
+export interface EntryPosition {
   readonly id: EntryId;
   readonly place: Place | null;
   readonly tip: boolean;
@@ -88,7 +88,7 @@ export interface Placed {
   readonly place: Place | null;
   readonly opened: Segment | null;
   /** The node a fact points at. */
-  readonly target: Known | null;
+  readonly target: EntryPosition | null;
 }
 
 /** The part of an entry that decides where it goes. */
@@ -99,7 +99,7 @@ export interface EntryToPlace {
   readonly parentId: EntryId | null;
   readonly body: { readonly [name: string]: unknown };
   /** Left of an erased log, where what it points at may be gone. */
-  readonly keptForForks?: boolean;
+  readonly isForkRemainder?: boolean;
 }
 
 /** The head of a conversation before its first entry. */
@@ -133,7 +133,11 @@ export function emptyHead(conversation: ConversationId, origin: ForkPoint | null
 }
 
 /** Puts one entry into the tree. Writing and re-reading a log both go through here, so they cannot disagree. */
-export function placeEntry(tip: Tip, entry: EntryToPlace, find: (id: EntryId) => Known | undefined): Placed {
+export function placeEntry(
+  tip: Tip,
+  entry: EntryToPlace,
+  find: (id: EntryId) => EntryPosition | undefined,
+): Placed {
   const target = findTarget(entry, find);
   if (!entry.node) {
     const moved = entry.type === "leaf" && target?.place;
@@ -154,7 +158,7 @@ export function placeEntry(tip: Tip, entry: EntryToPlace, find: (id: EntryId) =>
 function placeNode(
   tip: Tip,
   entry: EntryToPlace,
-  find: (id: EntryId) => Known | undefined,
+  find: (id: EntryId) => EntryPosition | undefined,
 ): { place: Place; opened: Segment | null } {
   const { conversation } = tip;
   if (entry.parentId === null) {
@@ -181,12 +185,15 @@ function placeNode(
   return { place: { conversation, segment, depth }, opened: { segment, ancestor: parent.place } };
 }
 
-function findTarget(entry: EntryToPlace, find: (id: EntryId) => Known | undefined): Known | null {
+function findTarget(
+  entry: EntryToPlace,
+  find: (id: EntryId) => EntryPosition | undefined,
+): EntryPosition | null {
   const id = targetOf(entry.type, entry.body);
   if (id === null) return null;
   const target = find(id);
   if (target?.place) return target;
-  if (target === undefined && entry.keptForForks === true) return null;
+  if (target === undefined && entry.isForkRemainder === true) return null;
   const why = target === undefined ? "does not exist" : "is a fact, not a node";
   throw new LogError("unknown_target", `The ${entry.type} entry points at ${id}, which ${why}`, {
     target: id,

@@ -1,6 +1,6 @@
 import type { EntryType } from "#log/entry";
 import { LogError } from "#log/errors";
-import type { Known, Place } from "./head.ts";
+import type { EntryPosition, Place } from "./head.ts";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { IndexedEntry, LogIndex } from "./log-index.ts";
 
@@ -98,7 +98,7 @@ export function findVisible(
   lineage: Lineage,
   conversation: ConversationId,
   id: EntryId,
-): (Known & { readonly holder: ConversationId }) | undefined {
+): (EntryPosition & { readonly holder: ConversationId }) | undefined {
   const own = indexIn(lineage, conversation);
   const mine = own.find(id);
   if (mine !== undefined) return { ...mine, holder: conversation };

@@ -4,13 +4,13 @@ import {
   emptyHead,
   type ForkPoint,
   type Head,
-  type Known,
+  type EntryPosition,
   type Place,
   placeEntry,
   type EntryToPlace,
 } from "./head.ts";
 import type { ConversationId, EntryId } from "#log/ids";
-import { saidOfHead } from "#log/plans/head-change";
+import { headFieldsOf } from "#log/plans/head-change";
 import type { Summary } from "#log/summary";
 import { SeqIndex, type SeqRequest } from "./seq-index.ts";
 
@@ -97,7 +97,7 @@ export class LogIndex {
   }
 
   /** Takes an entry in; `find` also answers for what the conversation inherits. */
-  apply(entry: EntryToIndex, find: (id: EntryId) => Known | undefined): IndexedEntry {
+  apply(entry: EntryToIndex, find: (id: EntryId) => EntryPosition | undefined): IndexedEntry {
     const { tip, place, opened } = placeEntry(this.#head, entry, find);
     const indexed: IndexedEntry = { id: entry.id, seq: entry.seq, type: entry.type, place };
     if (opened !== null) this.#openSegment(opened.ancestor);
@@ -110,7 +110,7 @@ export class LogIndex {
     this.#head = {
       ...this.#head,
       ...tip,
-      ...saidOfHead(entry.type, entry.body),
+      ...headFieldsOf(entry.type, entry.body),
       headSeq: entry.seq,
       ownerSeq: entry.byOwner ? entry.seq : this.#head.ownerSeq,
       updatedAt: entry.time,
@@ -204,7 +204,7 @@ export class LogIndex {
   }
 
   /** What this log itself holds under the id. */
-  find(id: EntryId): Known | undefined {
+  find(id: EntryId): EntryPosition | undefined {
     const entry = this.#byId.get(id);
     if (entry === undefined) return undefined;
     const { place } = entry;

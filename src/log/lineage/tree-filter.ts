@@ -39,7 +39,7 @@ function isShown({ treeKind: kind, label }: FilteredPlace, filter: TreeFilter): 
 }
 
 /** A node that is shown, the shown one it stands under, and those that stand under it. */
-export interface ShownNode<N> {
+export interface NestedNode<N> {
   readonly node: N;
   readonly parent: string | null;
   readonly children: readonly string[];
@@ -48,10 +48,10 @@ export interface ShownNode<N> {
 const NO_CHILDREN: readonly string[] = [];
 
 /** The nodes that are shown, each under the nearest one above it that is. They come in the order they were written: parents first. */
-export function shownTree<N extends FilteredPlace>(
+export function nestNodes<N extends FilteredPlace>(
   nodes: readonly N[],
   filter: TreeFilter,
-): readonly ShownNode<N>[] {
+): readonly NestedNode<N>[] {
   const nearest = new Map<string, string | null>(); // by any node, the shown one at or above it
   const children = new Map<string, string[]>();
   const kept: { readonly node: N; readonly parent: string | null }[] = [];

@@ -9,7 +9,7 @@ import type { EntryId } from "#log/ids";
 /** How far behind the boundary is looked for a tool call that still waits: a reply's worth of parallel results. */
 export const LOOKBACK_NODES = 64;
 
-export interface KeptRead {
+export interface TailRead {
   readonly compaction: EntryId;
   readonly from: EntryId;
   /** Null when the compaction keeps nothing. */
@@ -20,9 +20,9 @@ export interface KeptRead {
  * The stored nodes a store must read before the batch's compactions can be judged: from `from` back to `firstKept` and
  * LOOKBACK_NODES further. Bounded by the tails they keep.
  */
-export function keptReads(head: Pick<Tip, "leaf">, drafts: readonly StampedDraft[]): readonly KeptRead[] {
+export function tailReads(head: Pick<Tip, "leaf">, drafts: readonly StampedDraft[]): readonly TailRead[] {
   if (!drafts.some(({ draft }) => draft.type === "compaction")) return [];
-  const reads: KeptRead[] = [];
+  const reads: TailRead[] = [];
   // Nodes of the batch itself stand for the stored node they descend from.
   const storedUnder = new Map<EntryId, EntryId>();
   const stored = (id: EntryId): EntryId => storedUnder.get(id) ?? id;
@@ -43,14 +43,14 @@ export function keptReads(head: Pick<Tip, "leaf">, drafts: readonly StampedDraft
 }
 
 /** A boundary lies on the path, behind the last reset and the previous boundary, and never inside a tool pair. */
-export function checkBoundary(given: {
+export function checkBoundary(input: {
   readonly draft: Draft;
   readonly parentId: EntryId | null;
   readonly inBatch: readonly PlannedEntry[];
   readonly kept: readonly Entry[] | undefined;
 }): void {
-  const firstKept = given.draft.body["firstKeptEntryId"] as EntryId | undefined;
-  const path = pathBefore(given.inBatch, given.kept, given.parentId);
+  const firstKept = input.draft.body["firstKeptEntryId"] as EntryId | undefined;
+  const path = pathBefore(input.inBatch, input.kept, input.parentId);
   const cut = firstKept === undefined ? path.length : path.findIndex((entry) => entry.id === firstKept);
   if (cut === -1) {
     throw new LogError(

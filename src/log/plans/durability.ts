@@ -5,8 +5,8 @@ import { mustBeDurable } from "#log/entry-types";
 export type Durability = "full" | "relaxed";
 
 /** Prompts, intents and links are never relaxed: what follows them in the world cannot be taken back. */
-export function durabilityOf(drafts: readonly StampedDraft[], asked: Durability): Durability {
+export function durabilityOf(drafts: readonly StampedDraft[], durability: Durability): Durability {
   const wanted = drafts.map(({ draft }) => mustBeDurable(draft.type, draft.body));
   if (wanted.includes(true)) return "full";
-  return wanted.every((one) => one === false) ? "relaxed" : asked;
+  return wanted.every((one) => one === false) ? "relaxed" : durability;
 }

@@ -69,7 +69,7 @@ function concernsRuns({ run, runEnd, turn }: SummaryChange): boolean {
 }
 
 /** What one entry says about its conversation as a whole, by its body alone. */
-export function saidOfHead(
+export function headFieldsOf(
   type: EntryType,
   body: { readonly [name: string]: unknown },
 ): Pick<HeadChange, "title" | "cwd"> {

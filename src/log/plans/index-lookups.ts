@@ -3,20 +3,20 @@ import { decodeEntry } from "#log/codec";
 import type { StoredEntry } from "#log/entry";
 import { isNode } from "#log/entry-types";
 import type { ConversationId, EntryId } from "#log/ids";
-import type { Head, Known } from "#log/lineage/head";
+import type { Head, EntryPosition } from "#log/lineage/head";
 import { findVisible, type HeldNode, type Lineage, pageBack } from "#log/lineage/lineage";
 import { LogIndex } from "#log/lineage/log-index";
-import { keptReads, LOOKBACK_NODES } from "./boundary.ts";
+import { tailReads, LOOKBACK_NODES } from "./boundary.ts";
 import { summaryAfter } from "./head-change.ts";
 import { refsOf, type WritePlan } from "./plan-append.ts";
 
 /** What the entries of a batch refer to, as far as the conversation has it. */
-export function knownIn(
+export function findPositions(
   lineage: Lineage,
   conversation: ConversationId,
   drafts: readonly StampedDraft[],
-): ReadonlyMap<EntryId, Known> {
-  const known = new Map<EntryId, Known>();
+): ReadonlyMap<EntryId, EntryPosition> {
+  const known = new Map<EntryId, EntryPosition>();
   for (const id of refsOf(drafts)) {
     const found = findVisible(lineage, conversation, id);
     if (found !== undefined) known.set(id, found);
@@ -25,21 +25,21 @@ export function knownIn(
 }
 
 /** The nodes that each compaction of a batch keeps, newest first; none for one whose first kept node is off the path. */
-export function keptNodes(
+export function compactionTails(
   lineage: Lineage,
   conversation: ConversationId,
   drafts: readonly StampedDraft[],
 ): ReadonlyMap<EntryId, readonly HeldNode[]> {
   const kept = new Map<EntryId, readonly HeldNode[]>();
   const head = lineage.get(conversation)?.head;
-  for (const asked of head === undefined ? [] : keptReads(head, drafts)) {
-    const first = asked.firstKept ?? asked.from;
-    const from = findVisible(lineage, conversation, asked.from)?.place;
+  for (const request of head === undefined ? [] : tailReads(head, drafts)) {
+    const first = request.firstKept ?? request.from;
+    const from = findVisible(lineage, conversation, request.from)?.place;
     const until = findVisible(lineage, conversation, first)?.place;
     if (!from || !until || until.depth > from.depth) continue;
     const count = from.depth - until.depth + 1;
     const { nodes } = pageBack(lineage, from, count + LOOKBACK_NODES);
-    if (nodes[count - 1]?.id === first) kept.set(asked.compaction, nodes);
+    if (nodes[count - 1]?.id === first) kept.set(request.compaction, nodes);
   }
   return kept;
 }
@@ -52,7 +52,7 @@ export function indexLog(head: Head, entries: Iterable<StoredEntry>, sources: Li
   const { conversation, origin, createdAt } = head;
   const index = new LogIndex(conversation, origin, createdAt);
   const lineage = new Map([...sources, [conversation, index]]);
-  const find = (id: EntryId): Known | undefined => findVisible(lineage, conversation, id);
+  const find = (id: EntryId): EntryPosition | undefined => findVisible(lineage, conversation, id);
   for (const stored of entries) {
     const entry = decodeEntry(stored);
     const byOwner = stored.seq <= head.ownerSeq; // of all that were, only the last one counts
@@ -69,7 +69,7 @@ export function indexPlan(
   index: LogIndex,
   plan: WritePlan,
   batch: Pick<Batch, "drafts">,
-  find: (id: EntryId) => Known | undefined,
+  find: (id: EntryId) => EntryPosition | undefined,
 ): void {
   const { headSeq, epoch } = index.head;
   const { byOwner } = plan.change;

@@ -53,30 +53,33 @@ export interface Ownership {
 export function planAcquire(
   head: Head,
   lease: Lease | null,
-  asked: { readonly writer: string; readonly leaseMs: number; readonly nowMs: number },
+  request: { readonly writer: string; readonly leaseMs: number; readonly nowMs: number },
 ): Ownership {
-  if (lease?.writer !== asked.writer) checkFree(head, leaseAt(lease, asked.nowMs));
-  return { epoch: head.epoch + 1, lease: leaseFor(asked.writer, asked) };
+  if (lease?.writer !== request.writer) checkFree(head, leaseAt(lease, request.nowMs));
+  return { epoch: head.epoch + 1, lease: leaseFor(request.writer, request) };
 }
 
 /** Keeps a lease, lets it go with 0 ms, or takes it again after that; only the current owner can. */
 export function planRenew(
   head: Head,
   lease: Lease | null,
-  asked: {
+  request: {
     readonly epoch: number;
     readonly leaseMs: number;
     readonly nowMs: number;
     readonly writer?: string;
   },
 ): Ownership {
-  checkEpoch(head, asked.epoch);
-  return { epoch: head.epoch, lease: leaseFor(asked.writer ?? lease?.writer ?? "owner", asked) };
+  checkEpoch(head, request.epoch);
+  return { epoch: head.epoch, lease: leaseFor(request.writer ?? lease?.writer ?? "owner", request) };
 }
 
-function leaseFor(writer: string, asked: { readonly leaseMs: number; readonly nowMs: number }): Lease | null {
-  if (!Number.isSafeInteger(asked.leaseMs) || asked.leaseMs < 0) {
+function leaseFor(
+  writer: string,
+  request: { readonly leaseMs: number; readonly nowMs: number },
+): Lease | null {
+  if (!Number.isSafeInteger(request.leaseMs) || request.leaseMs < 0) {
     throw new LogError("invalid_request", "A lease takes a whole number of milliseconds, 0 for none");
   }
-  return asked.leaseMs > 0 ? { writer, untilMs: asked.nowMs + asked.leaseMs } : null;
+  return request.leaseMs > 0 ? { writer, untilMs: request.nowMs + request.leaseMs } : null;
 }

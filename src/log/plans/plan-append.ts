@@ -7,7 +7,7 @@ import { isSetting, targetOf } from "#log/entry-types";
 import { isLogError, LogError } from "#log/errors";
 import {
   type Head,
-  type Known,
+  type EntryPosition,
   type Place,
   placeEntry,
   type Segment,
@@ -16,7 +16,7 @@ import {
 } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import { summaryChanges } from "#log/summary";
-import { type HeadChange, saidOfHead } from "./head-change.ts";
+import { type HeadChange, headFieldsOf } from "./head-change.ts";
 import { checkAuthor, checkOutside, checkSize } from "./check-author.ts";
 
 /** What a plan rests on: whoever carries it out checks under its lock that it is still so. Null: it rests on nothing. */
@@ -114,9 +114,9 @@ export function planEntries(
   const entries: PlannedEntry[] = [];
   const segments: OpenedSegment[] = [];
   const settings = new SettingsInBatch(state.settings);
-  const overlay = new Map<EntryId, Known>();
-  const find = (id: EntryId): Known | undefined =>
-    overlay.get(id) ?? (id === head.leaf.id ? leafKnown(head) : known.get(id));
+  const overlay = new Map<EntryId, EntryPosition>();
+  const find = (id: EntryId): EntryPosition | undefined =>
+    overlay.get(id) ?? (id === head.leaf.id ? leafPosition(head) : known.get(id));
   let tip: Tip = { conversation: head.conversation, leaf: head.leaf, segments: head.segments };
   const said: { title?: string; cwd?: string } = {};
   try {
@@ -131,7 +131,7 @@ export function planEntries(
       if (type === "compaction")
         checkBoundary({ draft, parentId, inBatch: entries, kept: state.kept.get(id) });
       tip = next;
-      Object.assign(said, saidOfHead(type, body));
+      Object.assign(said, headFieldsOf(type, body));
       if (opened !== null) segments.push({ ...opened, settings: settings.at(parentId) });
       if (place !== null) settings.add({ id, type, parentId, place });
       if (place !== null && opened === null && parentId !== null) {
@@ -259,7 +259,7 @@ function aboutDraft(error: LogError, index: number): LogError {
   return new LogError(error.code, error.message, { ...error.details, index }, { cause: error });
 }
 
-function leafKnown(head: Tip): Known {
+function leafPosition(head: Tip): EntryPosition {
   const { id, tip, conversation, segment, depth } = head.leaf;
   return { id, tip, place: { conversation, segment, depth } };
 }

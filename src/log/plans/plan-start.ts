@@ -4,7 +4,7 @@ import { parseBody } from "#log/body";
 import type { EntryBody, StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
-import { emptyHead, type ForkPoint, type Head, type Known } from "#log/lineage/head";
+import { emptyHead, type ForkPoint, type Head, type EntryPosition } from "#log/lineage/head";
 import { forkTitle } from "#log/title";
 import { planEntries, type WritePlan } from "./plan-append.ts";
 import { checkSize } from "./check-author.ts";
@@ -91,7 +91,11 @@ export interface ForkRequest {
 /** How a fork's log begins. It shares its source up to one node and sees nothing the source adds later. */
 export function forkStart(
   hash: Hash,
-  from: { readonly head: Head; readonly at: Known | undefined; readonly node: StoredEntry | undefined },
+  from: {
+    readonly head: Head;
+    readonly at: EntryPosition | undefined;
+    readonly node: StoredEntry | undefined;
+  },
   asked: ForkRequest,
 ): Start & { readonly origin: ForkPoint } {
   const { head, at, node } = from;
@@ -120,7 +124,7 @@ export function forkStart(
   };
 }
 
-function forkPoint(source: Head, at: Known, asked: number | undefined): ForkPoint {
+function forkPoint(source: Head, at: EntryPosition, asked: number | undefined): ForkPoint {
   if (at.place === null)
     throw new LogError("unknown_target", `${at.id} is a fact; a fork grows from a node`, { target: at.id });
   const { conversation, headSeq } = source;

@@ -102,12 +102,12 @@ function messageOf(entry: Entry, hidden: boolean, beforeCompaction: boolean): Co
     if (!beforeCompaction || message?.model === undefined) return message;
     return message.content.some(isThinking) ? { ...message, staleThinking: true } : message;
   }
-  const content = hidden ? null : toldContent(entry);
+  const content = hidden ? null : modelContent(entry);
   return content === null ? null : { role: "user", content, entryId: entry.id };
 }
 
 /** What a node that is no message tells a model, as if the user had said it; null when it tells nothing. */
-export function toldContent(entry: Entry): readonly ContentBlock[] | null {
+export function modelContent(entry: Entry): readonly ContentBlock[] | null {
   if (entry.type === "branch_summary") return [textBlock(BRANCH_INTRO + entry.summary)];
   if (entry.type !== "custom" || entry.inContext !== true) return null;
   return entry.content ?? [textBlock(customText(entry))];

@@ -22,10 +22,10 @@ export class SummaryCounter {
   /** The runs that the entry began, finished and opened again. */
   add(entry: Entry): RunChanges {
     const runs = noRunChanges();
-    const listed = summaryChange(entry.type, entry, entry.time);
+    const change = summaryChange(entry.type, entry, entry.time);
     const { inheritedUpTo } = this.#summary;
-    if (listed === null && entry.id !== inheritedUpTo) return runs;
-    const changes = summaryChanges([{ id: entry.id, listed }], inheritedUpTo);
+    if (change === null && entry.id !== inheritedUpTo) return runs;
+    const changes = summaryChanges([{ id: entry.id, summaryChange: change }], inheritedUpTo);
     this.#summary = changeSummary(this.#summary, changes, entry.seq - 1, runs);
     return runs;
   }

@@ -30,5 +30,5 @@ export interface EntryTypeRow<T extends EntryType> {
   /** The words people search for. */
   readonly searched?: (body: Bodies[T]) => string;
   /** What it changes of what lists show, so that nobody reads a log for it. */
-  readonly listed?: (body: Bodies[T], time: string) => SummaryChange | null;
+  readonly summary?: (body: Bodies[T], time: string) => SummaryChange | null;
 }

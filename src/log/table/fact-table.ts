@@ -20,7 +20,7 @@ import {
   usage,
 } from "./shapes.ts";
 import { memoryChange, memoryText } from "./memory-change.ts";
-import * as listing from "./listed-bodies.ts";
+import * as changes from "./summary-changes.ts";
 
 /** One row per type of fact. A new type is a row here and its body in entry.ts; its meaning is a projection. */
 export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
@@ -28,13 +28,13 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
     is: "fact",
     number: 20,
     shape: shape({ run: nonBlank, trigger: nonBlank }, runExtras),
-    listed: listing.runBegun,
+    summary: changes.runBegun,
   },
   run_end: {
     is: "fact",
     number: 21,
     shape: shape({ run: nonBlank, status: nonBlank }, { error: shape({ message: text }, { code: text }) }),
-    listed: listing.runEnded,
+    summary: changes.runEnded,
   },
   turn_start: {
     is: "fact",
@@ -48,7 +48,7 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
         holder: shape({ address: nonBlank, forMs: count }),
       },
     ),
-    listed: listing.turnBegun,
+    summary: changes.turnBegun,
   },
   attempt: {
     is: "fact",
@@ -70,13 +70,13 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
         },
       ),
     ),
-    listed: listing.spentBy,
+    summary: changes.spentBy,
   },
   attempt_end: {
     is: "fact",
     number: 35,
     shape: shape({ turn: nonBlank, class: nonBlank }, { upstream: nonBlank, model: text, usage }),
-    listed: listing.spentBy,
+    summary: changes.spentBy,
   },
   turn_end: {
     is: "fact",
@@ -94,7 +94,7 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
         model: text,
       },
     ),
-    listed: listing.turnEnded,
+    summary: changes.turnEnded,
   },
   tool_intent: {
     is: "fact",
@@ -110,7 +110,7 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
       },
     ),
     durable: "always",
-    listed: listing.begunCall,
+    summary: changes.begunCall,
   },
   tool_progress: {
     is: "fact",
@@ -160,14 +160,14 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
       { content: listOf(block), when: oneOf("step", "turn", "run"), turn: nonBlank },
     ),
     outside: true,
-    listed: listing.steered,
+    summary: changes.steered,
   },
   upstream_link: {
     is: "fact",
     number: 29,
     shape: shape({ upstream: nonBlank, agent: nonBlank, reason: nonBlank }, { account: text, node: entryId }),
     durable: "always",
-    listed: listing.linked,
+    summary: changes.linked,
   },
   upstream_end: {
     is: "fact",
@@ -220,7 +220,7 @@ export const FACT_TABLE: { readonly [T in FactType]: EntryTypeRow<T> } = {
     number: 37,
     shape: shape({ metadata }),
     outside: true,
-    listed: listing.filed,
+    summary: changes.filed,
   },
   memory: {
     is: "fact",

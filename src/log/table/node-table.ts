@@ -19,7 +19,7 @@ import {
   usage,
 } from "./shapes.ts";
 import { blockText } from "#log/search";
-import * as listing from "./listed-bodies.ts";
+import * as changes from "./summary-changes.ts";
 
 /** One row per type of node. */
 export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
@@ -30,7 +30,7 @@ export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
     planned: ["cwd", "title", "origin"],
     durable: "always",
     said: true,
-    listed: listing.begun,
+    summary: changes.begun,
   },
   message: {
     is: "node",
@@ -40,7 +40,7 @@ export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
     durable: ({ message: { role } }) => role === "user",
     said: true,
     searched: ({ message: { content } }) => content.map(blockText).filter(Boolean).join("\n"),
-    listed: listing.replied,
+    summary: changes.replied,
   },
   seed: {
     is: "node",
@@ -52,7 +52,7 @@ export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
     number: 3,
     shape: shape({ model: nonBlank }, { provider: text }),
     setting: true,
-    listed: listing.chosen,
+    summary: changes.chosen,
   },
   config_change: {
     is: "node",
@@ -83,7 +83,7 @@ export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
     setting: true,
     said: true,
     searched: ({ summary }) => summary,
-    listed: listing.spentBy,
+    summary: changes.spentBy,
   },
   branch_summary: {
     is: "node",
@@ -92,7 +92,7 @@ export const NODE_TABLE: { readonly [T in NodeType]: EntryTypeRow<T> } = {
     target: "fromId",
     said: true,
     searched: ({ summary }) => summary,
-    listed: listing.spentBy,
+    summary: changes.spentBy,
   },
   reset: {
     is: "node",

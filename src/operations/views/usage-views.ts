@@ -12,7 +12,7 @@ import { isLogError } from "#log/errors";
 import type { Head } from "#log/lineage/head";
 import { DailyUsage } from "#log/projections/daily-usage";
 import { projectionBy } from "#log/projections/projection";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import { totalOf } from "#transfer/shown/usage-rows";
 import { type TurnMark, TurnUsage, type TurnUsageRow } from "./turn-usage.ts";
 
@@ -165,7 +165,7 @@ function dearestFirst(a: ConversationCost, b: ConversationCost): number {
   );
 }
 
-type Counted = Pick<Listed, "conversation" | "title" | "headSeq" | "createdAt" | "summary">;
+type Counted = Pick<ConversationRow, "conversation" | "title" | "headSeq" | "createdAt" | "summary">;
 
 async function* listedOf(holdfast: Holdfast, one: string | undefined): AsyncGenerator<Counted> {
   if (one === undefined) yield* holdfast.listAll();

@@ -5,10 +5,10 @@ import type {
   Commit,
   IndexedLog,
   IndexedLogs,
-  KeptBatchEnd,
-  KeptForForks,
-  ListedLog,
-  SeenAppend,
+  BatchEndRecord,
+  ForkRemainder,
+  LogRow,
+  KeyRecord,
 } from "#stores/indexed/indexed-log";
 import { relink } from "#log/batch-links";
 import { checkLinks, firstLinkStart } from "#stores/indexed/check-links";
@@ -78,11 +78,11 @@ function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
       const log = spaceOf(space).get(conversation);
       return log === undefined ? null : listedOf(log);
     },
-    async trim(space, conversation, keptForForks) {
+    async trim(space, conversation, forkRemainder) {
       const log = spaceOf(space).get(conversation);
       if (log === undefined) return;
-      if (keptForForks === null) spaceOf(space).delete(conversation);
-      else spaceOf(space).set(conversation, keptLog(log, keptForForks));
+      if (forkRemainder === null) spaceOf(space).delete(conversation);
+      else spaceOf(space).set(conversation, keptLog(log, forkRemainder));
       log.wake();
     },
     async changed(space, seen, seq, signal) {
@@ -111,7 +111,7 @@ function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
   };
 }
 
-function listedOf({ index: { head }, erased }: InMemoryLog): ListedLog {
+function listedOf({ index: { head }, erased }: InMemoryLog): LogRow {
   return {
     conversation: head.conversation,
     title: head.title,
@@ -130,18 +130,18 @@ function listedOf({ index: { head }, erased }: InMemoryLog): ListedLog {
 /**
  * What forks still need of an erased conversation. The index is the same one: the forks' own indexes name places in it.
  */
-function keptLog(log: InMemoryLog, keptForForks: KeptForForks): InMemoryLog {
+function keptLog(log: InMemoryLog, forkRemainder: ForkRemainder): InMemoryLog {
   const left = new InMemoryLog(log.conversation, log.index);
   left.erased = true;
-  for (const row of keptForForks.entries) left.rows.set(row.seq, row);
-  left.index.trim(new Set(left.rows.keys()), keptForForks.origin);
-  for (const { entries, link } of relink(sha256, keptForForks.entries)) {
+  for (const row of forkRemainder.entries) left.rows.set(row.seq, row);
+  left.index.trim(new Set(left.rows.keys()), forkRemainder.origin);
+  for (const { entries, link } of relink(sha256, forkRemainder.entries)) {
     const last = entries.at(-1);
     if (last === undefined || link === null) continue;
     left.batchEnds.set(last.seq, { link, byOwner: true, position: null });
     left.index.setLinks({ link, ownerLink: link });
   }
-  for (const [digest, bytes] of log.bytes) if (keptForForks.blobs.has(digest)) left.bytes.set(digest, bytes);
+  for (const [digest, bytes] of log.bytes) if (forkRemainder.blobs.has(digest)) left.bytes.set(digest, bytes);
   return left;
 }
 
@@ -150,8 +150,8 @@ class InMemoryLog implements IndexedLog {
   readonly conversation: ConversationId;
   readonly index: LogIndex;
   readonly rows: Map<number, StoredEntry> = new Map();
-  readonly batchEnds: Map<number, KeptBatchEnd> = new Map();
-  readonly keys: Map<string, SeenAppend> = new Map();
+  readonly batchEnds: Map<number, BatchEndRecord> = new Map();
+  readonly keys: Map<string, KeyRecord> = new Map();
   readonly bytes: Map<Digest, Uint8Array> = new Map();
   erased: boolean = false;
   lease: Lease | null = null;
@@ -163,7 +163,7 @@ class InMemoryLog implements IndexedLog {
     this.index = index;
   }
 
-  seen(key: string): SeenAppend | null {
+  seen(key: string): KeyRecord | null {
     return this.keys.get(key) ?? null;
   }
 
@@ -194,7 +194,7 @@ class InMemoryLog implements IndexedLog {
     return withinBytes(found, bytes);
   }
 
-  async ends(): Promise<ReadonlyMap<number, KeptBatchEnd>> {
+  async ends(): Promise<ReadonlyMap<number, BatchEndRecord>> {
     return this.batchEnds;
   }
 

@@ -3,7 +3,7 @@ import type { ConversationId } from "#log/ids";
 import { sha256 } from "#store/sha256";
 import { unprovenNote } from "#store/unproven-note";
 import type { Finding } from "#store/requests";
-import type { IndexedLog, KeptBatchEnd } from "./indexed-log.ts";
+import type { IndexedLog, BatchEndRecord } from "./indexed-log.ts";
 
 const ENTRIES_STEP = 256; // bodies held at once
 
@@ -38,7 +38,7 @@ export async function checkLinks(log: IndexedLog, start: string): Promise<readon
 }
 
 /** Where the batch begins that holds the entry after this one. */
-function positionAfter(ends: ReadonlyMap<number, KeptBatchEnd>, seq: number): number | null {
+function positionAfter(ends: ReadonlyMap<number, BatchEndRecord>, seq: number): number | null {
   for (const [last, { position }] of ends) if (last > seq) return position;
   return null;
 }

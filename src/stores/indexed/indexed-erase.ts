@@ -5,7 +5,7 @@ import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 import type { ForkPoint, Place } from "#log/lineage/head";
 import { findVisible } from "#log/lineage/lineage";
 import { lineageOf, notFound, openNow, settled } from "./indexed-lineage.ts";
-import type { KeptForForks, IndexedLog, ListedLog, IndexedLogs } from "./indexed-log.ts";
+import type { ForkRemainder, IndexedLog, LogRow, IndexedLogs } from "./indexed-log.ts";
 import type { CheckRequest, Finding } from "#store/requests";
 
 const ENTRIES_STEP = 256; // bodies held at once while looking for the blobs they name
@@ -39,33 +39,33 @@ async function trimOne(logs: IndexedLogs, space: SpaceId, conversation: Conversa
   await logs.locked(space, conversation, async () => {
     let log = await openNow(logs, space, conversation);
     while (log !== null) {
-      const keptForForks = await keptForForksOf(logs, space, log);
-      if (keptForForks !== null && (await isTrimmed(log, keptForForks))) return;
-      await logs.trim(space, conversation, keptForForks);
-      if (keptForForks === null) return;
+      const forkRemainder = await forkRemainderOf(logs, space, log);
+      if (forkRemainder !== null && (await isTrimmed(log, forkRemainder))) return;
+      await logs.trim(space, conversation, forkRemainder);
+      if (forkRemainder === null) return;
       log = await openNow(logs, space, conversation);
     }
   });
 }
 
-async function isTrimmed(log: IndexedLog, keptForForks: KeptForForks): Promise<boolean> {
+async function isTrimmed(log: IndexedLog, forkRemainder: ForkRemainder): Promise<boolean> {
   const { head, entries } = log.index;
   const words = head.origin !== null && head.cwd !== null;
   return (
     log.erased &&
     !words &&
-    head.origin?.entry === keptForForks.origin?.entry &&
-    entries.length === keptForForks.entries.length &&
-    (await log.blobs()).every((digest) => keptForForks.blobs.has(digest))
+    head.origin?.entry === forkRemainder.origin?.entry &&
+    entries.length === forkRemainder.entries.length &&
+    (await log.blobs()).every((digest) => forkRemainder.blobs.has(digest))
   );
 }
 
 /** What must stay of a conversation that was erased, or is about to be; null: nothing. */
-async function keptForForksOf(
+async function forkRemainderOf(
   logs: IndexedLogs,
   space: SpaceId,
   log: IndexedLog,
-): Promise<KeptForForks | null> {
+): Promise<ForkRemainder | null> {
   const all = await logs.list(space);
   const needed = await neededOf(logs, space, log, all);
   if (needed === null) return null;
@@ -95,7 +95,7 @@ async function neededOf(
   logs: IndexedLogs,
   space: SpaceId,
   log: IndexedLog,
-  all: readonly ListedLog[],
+  all: readonly LogRow[],
 ): Promise<Needed | null> {
   const { conversation, index } = log;
   const { indexes } = await lineageOf(logs, space, log);
@@ -134,7 +134,7 @@ async function directForks(
   logs: IndexedLogs,
   space: SpaceId,
   source: ConversationId,
-  all: readonly ListedLog[],
+  all: readonly LogRow[],
 ): Promise<readonly ForkPoint[]> {
   const forks: ForkPoint[] = [];
   for (const listed of all) {
@@ -161,7 +161,7 @@ function mayBeFork(source: ConversationId, fork: ConversationId, why: string): L
 }
 
 /** Everything that was forked from a conversation, near and far, erased or not. */
-function forksBelow(conversation: ConversationId, all: readonly ListedLog[]): ReadonlySet<ConversationId> {
+function forksBelow(conversation: ConversationId, all: readonly LogRow[]): ReadonlySet<ConversationId> {
   const forks = Map.groupBy(all, ({ origin }) => origin?.conversation);
   const below = new Set<ConversationId>();
   const ahead: ConversationId[] = [conversation];
@@ -218,8 +218,8 @@ export async function checkKeptForForks(
     try {
       const log = await openNow(logs, space, conversation);
       if (log === null || !log.erased) continue;
-      const keptForForks = await keptForForksOf(logs, space, log);
-      if (keptForForks !== null && (await isTrimmed(log, keptForForks))) continue;
+      const forkRemainder = await forkRemainderOf(logs, space, log);
+      if (forkRemainder !== null && (await isTrimmed(log, forkRemainder))) continue;
       if (request.repair) await trimUpwards(logs, space, log);
       findings.push({
         conversation,

@@ -7,9 +7,9 @@ import type { ForkPoint, Head, Lease } from "#log/lineage/head";
 import type { ConversationId, Digest, SpaceId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
 import type { ReadablePart } from "./readable-parts.ts";
-import type { Backup, BackupRequest, CheckRequest, Finding, Listed } from "#store/requests";
+import type { Backup, BackupRequest, CheckRequest, Finding, ConversationRow } from "#store/requests";
 
-export interface SeenAppend extends Appended {
+export interface KeyRecord extends Appended {
   readonly digest: string;
 }
 
@@ -25,20 +25,20 @@ export interface Commit {
   readonly head: Head;
 }
 
-export interface KeptBatchEnd extends BatchEnd {
+export interface BatchEndRecord extends BatchEnd {
   /** The byte of its file at which the batch begins; null where there is none. */
   readonly position: number | null;
 }
 
 /** What is left of an erased conversation, for the forks that stand on it. */
-export interface KeptForForks {
+export interface ForkRemainder {
   readonly entries: readonly StoredEntry[];
   /** Where it was forked from itself, as its first entry now says. */
   readonly origin: ForkPoint | null;
   readonly blobs: ReadonlySet<Digest>;
 }
 
-export type ListedLog = Listed & {
+export type LogRow = ConversationRow & {
   readonly erased: boolean;
   /** Not even its first entry can be read, so nobody knows what it was forked from. */
   readonly unread?: boolean;
@@ -60,7 +60,7 @@ export interface IndexedLog {
    * another numbering of its segments (an erased one is renumbered).
    */
   readonly source?: IndexedLog | null;
-  seen(key: string): SeenAppend | null;
+  seen(key: string): KeyRecord | null;
   /** Durable when it resolves; when it fails nothing of the batch is visible, now or after a restart. */
   write(commit: Commit): Promise<void>;
   /** Records a new epoch or lease. */
@@ -68,7 +68,7 @@ export interface IndexedLog {
   /** The stored entries with these seqs, in the order asked, as many as so many bytes hold; one at least. */
   fetch(seqs: readonly number[], bytes?: number): Promise<readonly StoredEntry[]>;
   /** How each batch ended, by the seq of its last entry, in order. */
-  ends(): Promise<ReadonlyMap<number, KeptBatchEnd>>;
+  ends(): Promise<ReadonlyMap<number, BatchEndRecord>>;
   putBlob(digest: Digest, bytes: Uint8Array): Promise<void>;
   getBlob(digest: Digest): Promise<Uint8Array | null>;
   /** The digests of the blobs kept with it. */
@@ -88,11 +88,11 @@ export interface IndexedLogs {
   /** Keeps every other writer, in this process and others, away from the conversation while `work` runs. */
   locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T>;
   /** Every conversation whose id starts with the prefix, erased ones too, without reading a body. */
-  list(space: SpaceId, prefix?: string): Promise<readonly ListedLog[]>;
+  list(space: SpaceId, prefix?: string): Promise<readonly LogRow[]>;
   /** One of them as it is now; null when it is gone. */
-  listOne(space: SpaceId, conversation: ConversationId): Promise<ListedLog | null>;
+  listOne(space: SpaceId, conversation: ConversationId): Promise<LogRow | null>;
   /** Replaces a conversation by what forks still need of it, or by nothing. */
-  trim(space: SpaceId, conversation: ConversationId, keptForForks: KeptForForks | null): Promise<void>;
+  trim(space: SpaceId, conversation: ConversationId, forkRemainder: ForkRemainder | null): Promise<void>;
   /**
    * Resolves when the conversation is no longer as this log had it at `seq`, at the signal, or when the store is
    * closed. It keeps the process alive meanwhile.

@@ -70,7 +70,7 @@ export async function fetchHeld(
 type ReadVerbs = Omit<SpaceStore, "create" | "fork" | "append" | "acquire" | "renew" | "erase" | "check">;
 
 /** A space of logs, and the tails of all of them. */
-export interface Reading {
+export interface ReadContext {
   readonly logs: IndexedLogs;
   readonly space: SpaceId;
   readonly feeds: TailFeeds;
@@ -78,7 +78,7 @@ export interface Reading {
 }
 
 /** The verbs that read, over logs; each reads again when an erase cut into it. */
-export function shelfReads(reading: Reading): ReadVerbs {
+export function shelfReads(reading: ReadContext): ReadVerbs {
   const verbs = readOnce(reading);
   return {
     ...verbs,
@@ -95,7 +95,7 @@ export function shelfReads(reading: Reading): ReadVerbs {
   };
 }
 
-function readOnce(reading: Reading): ReadVerbs {
+function readOnce(reading: ReadContext): ReadVerbs {
   const { logs, space, nowMs } = reading;
   const lineage = (conversation: ConversationId): Promise<LogWithSources> =>
     openLineage(logs, space, conversation);
@@ -227,7 +227,7 @@ async function batchEnds(
 }
 
 function tail(
-  { logs, space, feeds }: Reading,
+  { logs, space, feeds }: ReadContext,
   { conversation, ...from }: TailRequest,
 ): AsyncGenerator<StoredEntry> {
   let log: IndexedLog;

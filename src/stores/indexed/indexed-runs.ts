@@ -12,7 +12,7 @@ import type { IndexedLog, IndexedLogs } from "./indexed-log.ts";
 const ENTRIES_STEP = 256; // bodies held at once
 const FACTS_AND_SETTINGS = SUMMARY_TYPES.filter((type) => type !== "message");
 
-interface Folded {
+interface RunFold {
   readonly folder: RunFolder;
   upTo: number;
 }
@@ -21,7 +21,7 @@ interface Folded {
 export class IndexedRuns {
   readonly #logs: IndexedLogs;
   readonly #space: SpaceId;
-  readonly #folded = new WeakMap<IndexedLog, Folded>();
+  readonly #folded = new WeakMap<IndexedLog, RunFold>();
 
   constructor(logs: IndexedLogs, space: SpaceId) {
     this.#logs = logs;

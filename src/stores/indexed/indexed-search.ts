@@ -82,8 +82,8 @@ export class IndexedSearch {
   }
 
   #filterOf(log: IndexedLog): SearchFilter {
-    const known = this.#filters.get(log);
-    if (known !== undefined) return known;
+    const cached = this.#filters.get(log);
+    if (cached !== undefined) return cached;
     const made = new SearchFilter(log);
     this.#filters.set(log, made);
     return made;

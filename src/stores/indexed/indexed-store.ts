@@ -2,7 +2,7 @@ import { ALL_FACETS } from "#store/facets";
 import { storePort } from "#store/port";
 import { TailFeeds } from "#store/tail-feeds";
 import { checkKeptForForks, eraseLog } from "./indexed-erase.ts";
-import { type Reading, shelfReads } from "./indexed-reads.ts";
+import { type ReadContext, shelfReads } from "./indexed-reads.ts";
 import { shelfWrites } from "./indexed-writes.ts";
 import type { IndexedLogs } from "./indexed-log.ts";
 import type { Store } from "#store/store";
@@ -21,7 +21,7 @@ export function indexedStore(logs: IndexedLogs, nowMs: () => number): Store {
   });
 }
 
-function spaceOf(reading: Reading): SpaceStore {
+function spaceOf(reading: ReadContext): SpaceStore {
   const { logs, space, nowMs } = reading;
   return {
     ...shelfReads(reading),

@@ -4,13 +4,13 @@ import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
-import type { Head, Known } from "#log/lineage/head";
+import type { Head, EntryPosition } from "#log/lineage/head";
 import { findVisible, pageBack } from "#log/lineage/lineage";
 import { LogIndex } from "#log/lineage/log-index";
 import { SummaryCounter } from "#log/projections/summary-of";
 import type { Durability } from "#log/plans/durability";
 import { changeHead } from "#log/plans/head-change";
-import { indexPlan, keptNodes, knownIn } from "#log/plans/index-lookups";
+import { indexPlan, compactionTails, findPositions } from "#log/plans/index-lookups";
 import { leaseAt, type Ownership, planAcquire, planRenew } from "#log/plans/lease";
 import { linkOf, planAppend, resultOf, storedEntries, type WritePlan } from "#log/plans/plan-append";
 import { type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
@@ -63,9 +63,9 @@ async function append(
     lease: log.lease,
     nowMs,
     seen: request.key === null ? null : log.seen(request.key),
-    known: knownIn(indexes, request.conversation, request.drafts),
+    known: findPositions(indexes, request.conversation, request.drafts),
     settings: new Map(), // the index finds a setting by itself
-    kept: await readKept(lineage, request),
+    kept: await readCompactionTail(lineage, request),
   };
   const plan = planAppend(state, request);
   if (plan.kind === "refused") throw plan.error;
@@ -106,12 +106,12 @@ async function lastDigest(log: IndexedLog): Promise<string> {
   return last === undefined ? "" : entryDigest(sha256, last);
 }
 
-async function readKept(
+async function readCompactionTail(
   lineage: LogWithSources,
   request: AppendRequest,
 ): Promise<ReadonlyMap<EntryId, readonly Entry[]>> {
   const kept = new Map<EntryId, readonly Entry[]>();
-  for (const [compaction, nodes] of keptNodes(lineage.indexes, request.conversation, request.drafts))
+  for (const [compaction, nodes] of compactionTails(lineage.indexes, request.conversation, request.drafts))
     kept.set(
       compaction,
       (await fetchHeld(lineage, nodes)).map((stored) => decodeEntry(stored)),
@@ -191,7 +191,7 @@ async function startLog(logs: IndexedLogs, space: SpaceId, start: Start): Promis
   return resultOf(plan, commit.head);
 }
 
-function originKnown(head: Head, id: EntryId): Known | undefined {
+function originKnown(head: Head, id: EntryId): EntryPosition | undefined {
   return head.origin?.entry === id ? { id, place: head.origin, tip: false } : undefined;
 }
 

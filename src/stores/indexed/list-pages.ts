@@ -1,12 +1,12 @@
 import { listCursor, type SpaceId } from "#log/ids";
-import type { ListedLog, IndexedLogs } from "./indexed-log.ts";
-import type { Listed, ListRequest } from "#store/requests";
+import type { LogRow, IndexedLogs } from "./indexed-log.ts";
+import type { ConversationRow, ListRequest } from "#store/requests";
 
 const CURSORS_MAX = 64; // lists that someone may still be paging through; a forgotten one is sorted again
 
 /** The rest of a list that was sorted when its first page was asked for. */
 interface Rest {
-  readonly sorted: readonly ListedLog[];
+  readonly sorted: readonly LogRow[];
   readonly from: number;
 }
 
@@ -25,12 +25,14 @@ export class ListPages {
     this.#space = space;
   }
 
-  async page(request: ListRequest): Promise<{ conversations: readonly Listed[]; next: string | null }> {
+  async page(
+    request: ListRequest,
+  ): Promise<{ conversations: readonly ConversationRow[]; next: string | null }> {
     const { limit, after, prefix = "", unlisted = false, forkOf = "" } = request;
     const asked = `${unlisted} ${forkOf} ${prefix}`;
     const known = after === undefined ? undefined : this.#rests.get(`${asked} ${after}`);
     const { sorted, from } = known ?? (await this.#sort(request));
-    const conversations: Listed[] = [];
+    const conversations: ConversationRow[] = [];
     let at = from;
     while (at < sorted.length && conversations.length < limit) {
       const some = sorted.slice(at, at + limit - conversations.length);
@@ -55,9 +57,9 @@ export class ListPages {
     return { sorted, from: 0 };
   }
 
-  async #lookAgain(some: readonly ListedLog[]): Promise<readonly ListedLog[]> {
+  async #lookAgain(some: readonly LogRow[]): Promise<readonly LogRow[]> {
     const now = await Promise.all(some.map((listed) => this.#logs.listOne(this.#space, listed.conversation)));
-    return now.filter((listed) => listed?.erased === false) as readonly ListedLog[];
+    return now.filter((listed) => listed?.erased === false) as readonly LogRow[];
   }
 
   #remember(cursor: string, rest: Rest): void {
@@ -68,6 +70,6 @@ export class ListPages {
   }
 }
 
-function withoutErased({ erased: _, ...listed }: ListedLog): Listed {
+function withoutErased({ erased: _, ...listed }: LogRow): ConversationRow {
   return listed;
 }

@@ -1,6 +1,6 @@
 import { isLogError, type LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
-import type { ListedLog } from "#stores/indexed/indexed-log";
+import type { LogRow } from "#stores/indexed/indexed-log";
 import { readStoredSummary } from "#log/summary";
 import { isWhole } from "./file/diagnose.ts";
 import { type DiskFile, type FileStat, onDisk } from "./disk/disk.ts";
@@ -24,14 +24,14 @@ const START_BYTES = 512; // holds the first line's envelope
 
 /** What lists say of each conversation, kept for as long as its file does not change. */
 export class Listings {
-  readonly #known = new Map<string, { readonly stat: FileStat; readonly listed: ListedLog }>();
+  readonly #known = new Map<string, { readonly stat: FileStat; readonly listed: LogRow }>();
 
   /** Null when there is no such conversation. A damage that a read has found is told along. */
   async of(
     location: LogLocation,
     damage: LogError | null,
     open: () => Promise<JsonlLog | null>,
-  ): Promise<ListedLog | null> {
+  ): Promise<LogRow | null> {
     for (let attempt = 1; ; attempt++) {
       let stat: FileStat | null = null;
       try {
@@ -59,7 +59,7 @@ export class Listings {
     location: LogLocation,
     stat: FileStat,
     how: { readonly damage: LogError | null; readonly open: () => Promise<JsonlLog | null> },
-  ): Promise<ListedLog | null> {
+  ): Promise<LogRow | null> {
     const { damage, open } = how;
     const known = this.#known.get(logPath(location));
     const found =
@@ -75,7 +75,7 @@ export class Listings {
     location: LogLocation,
     stat: FileStat,
     open: () => Promise<JsonlLog | null>,
-  ): Promise<ListedLog | null> {
+  ): Promise<LogRow | null> {
     const { conversation, disk } = location;
     await using file = await disk.open(logPath(location), "read");
     const ends = await listedFromEnds(await inMemory(file, stat.size), conversation);
@@ -105,7 +105,7 @@ function isSame(left: FileStat, right: FileStat): boolean {
  * What a list says of a conversation, from its first bytes and its last commit. Null when those do not tell: the
  * file ends in an unfinished batch or is damaged there, and has to be read.
  */
-async function listedFromEnds(file: ReadFile, conversation: ConversationId): Promise<ListedLog | null> {
+async function listedFromEnds(file: ReadFile, conversation: ConversationId): Promise<LogRow | null> {
   const { size } = await file.stat();
   const opening = Buffer.from(await file.read(0, Math.min(START_BYTES, size)));
   // Only the envelope is looked at, so the line may end anywhere.
@@ -146,7 +146,7 @@ async function commitEndingAt(
   return commit === null ? null : { at: from + lineAt, line, commit };
 }
 
-function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
+function listed(conversation: ConversationId, commit: CommitRecord): LogRow {
   const { title, cwd, createdAt, updatedAt, leaf, origin } = commit;
   return {
     conversation,
@@ -164,7 +164,7 @@ function listed(conversation: ConversationId, commit: CommitRecord): ListedLog {
 }
 
 /** What a list says of a conversation that had to be read. */
-function listedFromLog(log: JsonlLog | null, stat: FileStat): ListedLog | null {
+function listedFromLog(log: JsonlLog | null, stat: FileStat): LogRow | null {
   if (log === null) return null;
   const { head } = log.index;
   const { conversation, headSeq, summary } = head;
@@ -174,7 +174,7 @@ function listedFromLog(log: JsonlLog | null, stat: FileStat): ListedLog | null {
 }
 
 /** A log whose beginning cannot be read still says at its end what it was forked from. */
-async function withLastOrigin(file: DiskFile, found: ListedLog | null): Promise<ListedLog | null> {
+async function withLastOrigin(file: DiskFile, found: LogRow | null): Promise<LogRow | null> {
   if (found?.unread !== true) return found;
   const last = await commitEndingAt(file, (await file.stat()).size);
   if (last === null || !(await isWhole(file, last.at, last.line, last.commit))) return found;
@@ -182,7 +182,7 @@ async function withLastOrigin(file: DiskFile, found: ListedLog | null): Promise<
 }
 
 /** What a list says of a conversation that cannot be opened at all. */
-function listedUnread(conversation: ConversationId, modifiedMs: number, error: LogError): ListedLog {
+function listedUnread(conversation: ConversationId, modifiedMs: number, error: LogError): LogRow {
   const nothing = {
     title: null,
     cwd: null,

@@ -2,10 +2,10 @@ import { type StoredEntry } from "#log/entry";
 import { isNode } from "#log/entry-types";
 import { isLogError, LogError } from "#log/errors";
 import { type Lineage, findVisible } from "#log/lineage/lineage";
-import type { Known, Lease, Place } from "#log/lineage/head";
+import type { EntryPosition, Lease, Place } from "#log/lineage/head";
 import type { ConversationId, Digest, EntryId } from "#log/ids";
 import type { LogIndex } from "#log/lineage/log-index";
-import type { Commit, IndexedLog, KeptBatchEnd, SeenAppend } from "#stores/indexed/indexed-log";
+import type { Commit, IndexedLog, BatchEndRecord, KeyRecord } from "#stores/indexed/indexed-log";
 import type { ReadablePart } from "#stores/indexed/readable-parts";
 import { readStoredSummary } from "#log/summary";
 import { firstWithin } from "#store/within-bytes";
@@ -17,7 +17,7 @@ import { type FileDamage, LogFile } from "./file/log-file.ts";
 import { FILE_START, type ScannedBatch, type ScannedEntry, scanBatches } from "./file/scan-batches.ts";
 import { type LogLocation, logPath } from "./log-location.ts";
 
-interface Found {
+interface OpenedFile {
   readonly index: LogIndex;
   readonly source: JsonlLog | null;
   readonly identity: FileIdentity;
@@ -32,7 +32,7 @@ export class JsonlLog implements IndexedLog {
   readonly file: LogFile;
   readonly #location: LogLocation;
   readonly #rows = new Map<number, Row>();
-  readonly #keys = new Map<string, SeenAppend>();
+  readonly #keys = new Map<string, KeyRecord>();
   #lease: Lease | null = null;
   #erased: boolean = false;
   #replaced: boolean = false;
@@ -41,7 +41,7 @@ export class JsonlLog implements IndexedLog {
   /** How many bytes its batches take. */
   restBytes: number = 0;
 
-  constructor(location: LogLocation, found: Found) {
+  constructor(location: LogLocation, found: OpenedFile) {
     this.#location = location;
     this.conversation = location.conversation;
     this.index = found.index;
@@ -82,7 +82,7 @@ export class JsonlLog implements IndexedLog {
     return false;
   }
 
-  seen(key: string): SeenAppend | null {
+  seen(key: string): KeyRecord | null {
     return this.#keys.get(key) ?? null;
   }
 
@@ -96,7 +96,7 @@ export class JsonlLog implements IndexedLog {
         ...entry,
         node,
         byOwner: commit.by === "owner",
-        keptForForks: commit.erased === true,
+        isForkRemainder: commit.erased === true,
       };
       this.index.apply(placing, (id) => this.#find(id));
       this.#addRow(entry, commit.v);
@@ -119,7 +119,7 @@ export class JsonlLog implements IndexedLog {
     this.#keys.set(key, { fromSeq: from, toSeq: to, lastId, digest: digest ?? "" });
   }
 
-  #find(id: EntryId): Known | undefined {
+  #find(id: EntryId): EntryPosition | undefined {
     const own = this.index.find(id);
     if (own !== undefined || this.source === null) return own;
     const { origin } = this.index.head;
@@ -204,8 +204,8 @@ export class JsonlLog implements IndexedLog {
   }
 
   /** Read from the file: the index has no use for them. */
-  async ends(): Promise<ReadonlyMap<number, KeptBatchEnd>> {
-    const ends = new Map<number, KeptBatchEnd>();
+  async ends(): Promise<ReadonlyMap<number, BatchEndRecord>> {
+    const ends = new Map<number, BatchEndRecord>();
     await using file = await this.#location.disk.open(logPath(this.#location), "read");
     await scanBatches(file, this.file.end, FILE_START, ({ commit, start }) => {
       const { link, to, by } = commit;

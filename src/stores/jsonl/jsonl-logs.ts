@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { idTaken } from "#log/plans/plan-start";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
-import type { Commit, KeptForForks, ListedLog, IndexedLogs } from "#stores/indexed/indexed-log";
+import type { Commit, ForkRemainder, LogRow, IndexedLogs } from "#stores/indexed/indexed-log";
 import type { Backup, BackupRequest, CheckRequest, Finding } from "#store/requests";
 import { backUp } from "./copy-logs.ts";
 import { checkAbandoned, checkLog } from "./check.ts";
@@ -140,8 +140,8 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
     return this.#locks.run(path, lockPath, work);
   }
 
-  async list(space: SpaceId, prefix: string = ""): Promise<readonly ListedLog[]> {
-    const all: ListedLog[] = [];
+  async list(space: SpaceId, prefix: string = ""): Promise<readonly LogRow[]> {
+    const all: LogRow[] = [];
     const conversations = await this.#conversations(space, prefix);
     for (let from = 0; from < conversations.length; from += LISTED_AT_ONCE) {
       const some = conversations.slice(from, from + LISTED_AT_ONCE);
@@ -151,18 +151,22 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
     return all;
   }
 
-  listOne(space: SpaceId, conversation: ConversationId): Promise<ListedLog | null> {
+  listOne(space: SpaceId, conversation: ConversationId): Promise<LogRow | null> {
     const location = this.#location(space, conversation);
     const known = this.#open.cached(logPath(location));
     return this.#listings.of(location, known?.damage ?? null, () => this.open(space, conversation));
   }
 
-  async trim(space: SpaceId, conversation: ConversationId, keptForForks: KeptForForks | null): Promise<void> {
+  async trim(
+    space: SpaceId,
+    conversation: ConversationId,
+    forkRemainder: ForkRemainder | null,
+  ): Promise<void> {
     const location = this.#location(space, conversation);
     this.#checkWritable();
     const log = await this.open(space, conversation);
     if (log === null) return;
-    await trimLog(location, log, keptForForks);
+    await trimLog(location, log, forkRemainder);
     this.#open.forget(logPath(location));
     this.#listings.forget(logPath(location));
     location.wake();

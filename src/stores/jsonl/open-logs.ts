@@ -19,7 +19,7 @@ type LocationOf = (conversation: ConversationId) => LogLocation;
 
 interface Link {
   readonly location: LogLocation;
-  readonly beginning: Beginning;
+  readonly beginning: LogStart;
 }
 
 /** The conversations whose index is in memory, and the way to have one there. */
@@ -105,7 +105,7 @@ export class OpenLogs {
       const cached = this.#logs.get(logPath(location));
       if (cached !== undefined && (await cached.refresh()) && !cached.outdated)
         return { above: this.#keep(logPath(location), cached), links: links.toReversed() };
-      const beginning: Beginning | null = await readBeginning(location);
+      const beginning: LogStart | null = await readBeginning(location);
       if (beginning === null) break;
       links.push({ location, beginning });
       at = beginning.origin?.conversation;
@@ -165,7 +165,7 @@ function forkedFromItself(conversation: ConversationId, below: ReadonlySet<Conve
 }
 
 /** How a conversation's file begins, before anything of it is checked. */
-interface Beginning {
+interface LogStart {
   readonly identity: FileIdentity;
   readonly time: string;
   readonly origin: {
@@ -176,7 +176,7 @@ interface Beginning {
 }
 
 /** Null when there is no such file. */
-async function readBeginning(location: LogLocation): Promise<Beginning | null> {
+async function readBeginning(location: LogLocation): Promise<LogStart | null> {
   const { disk } = location;
   if ((await disk.stat(logPath(location))) === null) return null;
   await using file = await disk.open(logPath(location), "read");
@@ -187,7 +187,7 @@ async function readBeginning(location: LogLocation): Promise<Beginning | null> {
 /** Builds the index of a conversation's file on that of its source; null when the file is another one by now. */
 async function loadLog(
   location: LogLocation,
-  { identity, origin, time }: Beginning,
+  { identity, origin, time }: LogStart,
   source: JsonlLog | null,
 ): Promise<JsonlLog | null> {
   const { conversation } = location;
@@ -199,10 +199,10 @@ async function loadLog(
 }
 
 /** What the first line says, before anything is checked: a wrong word in it is found as damage right after. */
-function firstEntryIn(line: Buffer | null): Omit<Beginning, "identity"> {
+function firstEntryIn(line: Buffer | null): Omit<LogStart, "identity"> {
   const envelope = line === null ? null : parseEnvelope(line);
   if (line === null || envelope === null) return { time: "", origin: null };
-  const body = parseLine(line) as { origin?: NonNullable<Beginning["origin"]> } | null;
+  const body = parseLine(line) as { origin?: NonNullable<LogStart["origin"]> } | null;
   const origin = envelope.type === "conversation" && typeof body?.origin === "object" ? body.origin : null;
   return { time: envelope.time, origin };
 }
@@ -211,14 +211,14 @@ function firstEntryIn(line: Buffer | null): Omit<Beginning, "identity"> {
  * Where a fork grew from, found by id: an erase rewrites what is left of the source and numbers its segments anew,
  * so a number written down when the fork was made would lie.
  */
-function forkPoint(source: JsonlLog, origin: NonNullable<Beginning["origin"]>): ForkPoint | null {
+function forkPoint(source: JsonlLog, origin: NonNullable<LogStart["origin"]>): ForkPoint | null {
   // Most forks grow from a node of their source's own; only the others need the whole line above.
   const own = source.index.find(origin.entry);
   const place = (own ?? findVisible(lineageOf(source), source.conversation, origin.entry))?.place;
   return place ? { ...place, source: source.conversation, entry: origin.entry, head: origin.head } : null;
 }
 
-function unrooted(conversation: ConversationId, origin: NonNullable<Beginning["origin"]>): LogError {
+function unrooted(conversation: ConversationId, origin: NonNullable<LogStart["origin"]>): LogError {
   return new LogError(
     "damaged",
     `Entry ${origin.entry} of conversation ${origin.conversation}, from which ${conversation} was forked, is missing`,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { relink } from "#log/batch-links";
 import { sha256 } from "#store/sha256";
-import type { KeptForForks } from "#stores/indexed/indexed-log";
+import type { ForkRemainder } from "#stores/indexed/indexed-log";
 import { digestIn } from "./blob-files.ts";
 import { onDisk } from "./disk/disk.ts";
 import { encodeBatch } from "./file/framing.ts";
@@ -17,18 +17,18 @@ import { destroy, replaceAndBlank, writeTempFile } from "./disk/whole-file.ts";
 export function trimLog(
   location: LogLocation,
   log: JsonlLog,
-  keptForForks: KeptForForks | null,
+  forkRemainder: ForkRemainder | null,
 ): Promise<void> {
   return onDisk(`erasing conversation ${location.conversation}`, async () => {
     const { disk, folder } = location;
     for (const file of await disk.list(folder)) {
       if (isLeftover(location.conversation, file)) await destroy(disk, join(folder, file));
     }
-    await removeBlobs(location, keptForForks);
-    if (keptForForks !== null) {
+    await removeBlobs(location, forkRemainder);
+    if (forkRemainder !== null) {
       await replaceAndBlank(
         disk,
-        await writeTempFile(location, trimmedFile(log, keptForForks)),
+        await writeTempFile(location, trimmedFile(log, forkRemainder)),
         logPath(location),
       );
       return;
@@ -39,7 +39,7 @@ export function trimLog(
   });
 }
 
-async function removeBlobs(location: LogLocation, keptForForks: KeptForForks | null): Promise<void> {
+async function removeBlobs(location: LogLocation, forkRemainder: ForkRemainder | null): Promise<void> {
   const { disk } = location;
   const folder = blobsPath(location);
   const files = await disk.list(folder);
@@ -47,14 +47,14 @@ async function removeBlobs(location: LogLocation, keptForForks: KeptForForks | n
   let left = 0;
   for (const file of files) {
     const digest = digestIn(file);
-    if (digest !== null && keptForForks?.blobs.has(digest)) left++;
+    if (digest !== null && forkRemainder?.blobs.has(digest)) left++;
     else await destroy(disk, join(folder, file));
   }
   if (left === 0) await disk.removeFolder(folder);
 }
 
 /** What is left of a log, as a file: marked erased, so that no list shows it. */
-function trimmedFile(log: JsonlLog, { entries: kept, origin }: KeptForForks): Uint8Array {
+function trimmedFile(log: JsonlLog, { entries: kept, origin }: ForkRemainder): Uint8Array {
   const { head } = log.index;
   const last = kept.at(-1);
   // Nothing that was said about the conversation as a whole outlives it.

@@ -36,7 +36,7 @@ import {
   migrateSchema,
   SCHEMA_VERSION,
 } from "./tables/migrations.ts";
-import { appendBatch, type Writing } from "./write/append.ts";
+import { appendBatch, type WriteContext } from "./write/append.ts";
 import { eraseLog } from "./write/erase.ts";
 import { HeadCache } from "./write/head-cache.ts";
 import { acquireLog, renewLog } from "./write/ownership.ts";
@@ -215,7 +215,7 @@ class PostgresStore implements StoreDriver {
   }
 
   #writes(space: SpaceId): Pick<SpaceStore, WriteVerb> {
-    const writing: Writing = {
+    const writing: WriteContext = {
       db: this.#db.inSpace(space),
       space,
       heads: this.#heads,

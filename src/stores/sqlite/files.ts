@@ -25,10 +25,10 @@ import { APPLICATION_ID, checkSchemaVersion, SCHEMA_VERSION, schemaVersionOf } f
  * Makes the folder, and the file with its schema whole or not at all: a crash leaves a stray file beside it, never a
  * half-made store. Only its owner can read it, whatever the umask says; SQLite gives its side files the same mode.
  */
-export function createFile(given: string): string {
-  mkdirSync(dirname(given), { recursive: true, mode: 0o700 });
-  const folder = realpathSync(dirname(given));
-  const path = join(folder, basename(given));
+export function createFile(input: string): string {
+  mkdirSync(dirname(input), { recursive: true, mode: 0o700 });
+  const folder = realpathSync(dirname(input));
+  const path = join(folder, basename(input));
   if (isThere(path)) return adopt(realFile(path));
   const made = `${path}.${randomUUID()}.new`;
   try {

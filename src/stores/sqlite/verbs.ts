@@ -11,12 +11,12 @@ export type Send = (command: Command) => Promise<unknown>;
 type WriteVerb = "create" | "fork" | "append" | "acquire" | "renew" | "putBlob" | "erase";
 type ReadVerbs = Omit<SpaceStore, WriteVerb | "check">;
 
-export function writeVerbs(given: {
+export function writeVerbs(input: {
   space: SpaceId;
   send: Send;
   nowMs: () => number;
 }): Pick<SpaceStore, WriteVerb> {
-  const { space, send, nowMs } = given;
+  const { space, send, nowMs } = input;
   return {
     async create(request) {
       return (await send({ kind: "create", space, durability: "full", request })) as AppendResult;
@@ -76,7 +76,7 @@ export function writeVerbs(given: {
   };
 }
 
-export function readVerbs(given: {
+export function readVerbs(input: {
   space: SpaceId;
   reads: ReadConnection;
   /** For what no window bounds. */
@@ -85,7 +85,7 @@ export function readVerbs(given: {
   send: Send;
   nowMs: () => number;
 }): ReadVerbs {
-  const { space, reads, thread, watcher, send, nowMs } = given;
+  const { space, reads, thread, watcher, send, nowMs } = input;
   return {
     head: (conversation) => reads.read((reader) => reader.head(space, conversation, nowMs())),
     findAppend: (conversation, key) => reads.read((reader) => reader.findAppend(space, conversation, key)),

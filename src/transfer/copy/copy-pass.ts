@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { type ErrorCode, isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import { ConversationQueues } from "#turn/pool/conversation-queues";
 import { type CopiedLog, copyLog, type CopySides } from "./copy-log.ts";
 import type { CopyLeft, CopyOptions, CopyResult } from "./copy-result.ts";
@@ -98,10 +98,13 @@ export class SpaceCopy {
     this.#options.onProgress?.({ done: this.#done, total: this.#total, entries: this.#entries });
   }
 
-  async *#changed(whole: boolean): AsyncGenerator<Pick<Listed, "conversation" | "headSeq">> {
+  async *#changed(whole: boolean): AsyncGenerator<Pick<ConversationRow, "conversation" | "headSeq">> {
     const { space } = this.#from;
     const { only } = this.#options;
-    const isChanged = ({ conversation, headSeq }: Pick<Listed, "conversation" | "headSeq">): boolean =>
+    const isChanged = ({
+      conversation,
+      headSeq,
+    }: Pick<ConversationRow, "conversation" | "headSeq">): boolean =>
       this.#same.get(conversation) !== headSeq && this.#left.get(conversation)?.headSeq !== headSeq;
     for (const id of only ?? []) {
       const head = await space.head(parseConversationId(id));

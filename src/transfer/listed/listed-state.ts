@@ -5,7 +5,7 @@ import type { ConversationId } from "#log/ids";
 import type { LeaseView } from "#log/lineage/head";
 import { isHeld } from "#log/plans/lease";
 import type { LastTurn } from "#log/summary";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import { readWaiting } from "#agent/read-waiting";
 import { isDeadProcess } from "#turn/running-process";
 
@@ -31,7 +31,11 @@ export type ListedState =
   | "gone";
 
 /** What the list itself says; where a turn is open, whether somebody carries it, or it waits for a person. No more if its log is long. */
-export async function listedState(holdfast: Holdfast, listed: Listed, nowMs: number): Promise<ListedState> {
+export async function listedState(
+  holdfast: Holdfast,
+  listed: ConversationRow,
+  nowMs: number,
+): Promise<ListedState> {
   const { conversation, summary } = listed;
   try {
     if (listed.damage !== null) {

@@ -4,7 +4,7 @@ import type { Entry, EntryOf, PriorContextCounts } from "#log/entry";
 import { priorContextOf } from "#log/projections/sent-context";
 import type { Message } from "#log/message";
 import type { EntryId } from "#log/ids";
-import { toldContent } from "#log/projections/context";
+import { modelContent } from "#log/projections/context";
 import { isCertain, type LinkRecord } from "#log/projections/link-records";
 import { wasCutOff } from "./prior-context.ts";
 import { type CarriedTurn, saidBy, textsOf } from "./transcript.ts";
@@ -162,7 +162,7 @@ export class CarriedReader {
 
   /** What the context was where the session was made: back to the latest summary. */
   #addInherited(entry: Entry): void {
-    const content = entry.type === "message" ? null : toldContent(entry);
+    const content = entry.type === "message" ? null : modelContent(entry);
     if (entry.type === "message") this.#addInheritedMessage(entry.id, entry.message);
     else if (content !== null) this.#addInheritedMessage(entry.id, { role: "user", content });
     else if (entry.type === "compaction") this.#compaction ??= entry;

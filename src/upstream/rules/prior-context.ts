@@ -3,7 +3,7 @@ import type { AssistantMessage, ContentBlock, Message, UserMessage } from "#log/
 import type { EntryId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import { detailsOf } from "#log/message-extras";
-import { toldContent } from "#log/projections/context";
+import { modelContent } from "#log/projections/context";
 import { POISON_LEFT_OUT, cut, type PriorBudget, weightOf } from "./prior-budget.ts";
 import { type Outline, OutlineReader, textOf } from "./outline.ts";
 
@@ -206,7 +206,7 @@ export class PriorReader {
 }
 
 function toldBy(entry: Entry): UserMessage | null {
-  const content = toldContent(entry);
+  const content = modelContent(entry);
   return content === null ? null : { role: "user", content };
 }
 

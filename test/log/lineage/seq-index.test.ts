@@ -11,7 +11,7 @@ function indexOf(types: readonly EntryType[], gone: ReadonlySet<number>): LogInd
   const index = new LogIndex("a", null, "");
   for (const [at, type] of types.entries()) {
     const placing = { seq: at + 1, type, node: false, parentId: null, time: "", body: {}, byOwner: true };
-    index.apply({ ...placing, id: `e${at}` as EntryId, keptForForks: true }, () => undefined);
+    index.apply({ ...placing, id: `e${at}` as EntryId, isForkRemainder: true }, () => undefined);
   }
   const kept = index.entries.map((entry) => entry.seq).filter((seq) => !gone.has(seq));
   index.trim(new Set(kept), null);

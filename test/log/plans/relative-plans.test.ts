@@ -9,7 +9,7 @@ import { type Author, type Batch, stampDraft, type StampedDraft } from "#log/bat
 import { parseBody } from "#log/body";
 import { decodeEntry } from "#log/codec";
 import type { EntryBody, StoredEntry } from "#log/entry";
-import { emptyHead, type Head, type Known } from "#log/lineage/head";
+import { emptyHead, type Head, type EntryPosition } from "#log/lineage/head";
 import { LogIndex } from "#log/lineage/log-index";
 import { changeHead } from "#log/plans/head-change";
 import { holdsFor, linkOf, planAppend, storedEntries, type WritePlan } from "#log/plans/plan-append";
@@ -41,7 +41,7 @@ class PlannedLog {
   }
 
   plan(author: Author, drafts: readonly StampedDraft[], head: Head = this.head): WritePlan {
-    const known = new Map<string, Known>();
+    const known = new Map<string, EntryPosition>();
     for (const id of this.#nodes) {
       const found = this.index.find(id);
       if (found !== undefined) known.set(id, found);

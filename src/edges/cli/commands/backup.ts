@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import { shownAddress } from "#stores/shown-address";
+import { redactAddress } from "#stores/redact-address";
 import { answer, type Command } from "#edges/cli/command";
 import { progressOn } from "#edges/cli/terminal/progress";
 import { safeLine } from "#edges/cli/terminal/terminal";
@@ -32,7 +32,7 @@ Copying the .db file of a store in use is no backup: what was written last is in
     const { bytes, conversations } = made;
     await answer(
       call,
-      { store: shownAddress(call.store), to: made.to, bytes, conversations },
+      { store: redactAddress(call.store), to: made.to, bytes, conversations },
       () => `Backed up ${counted(conversations, "conversation")} (${bytes} bytes) to ${safeLine(made.to)}`,
     );
   },
@@ -45,7 +45,7 @@ function placeOf(given: string, store: string): string {
   if (store.startsWith(address)) return given.slice(address.length);
   throw new LogError(
     "invalid_request",
-    `A backup is a store of the same kind, and ${shownAddress(store)} is not ${kind}; \`export\` and \`import\` carry conversations over`,
+    `A backup is a store of the same kind, and ${redactAddress(store)} is not ${kind}; \`export\` and \`import\` carry conversations over`,
     { to: given },
   );
 }

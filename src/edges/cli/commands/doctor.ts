@@ -4,7 +4,7 @@ import { parseConversationId, parseSpaceId } from "#log/ids";
 import type { Issue } from "#log/projections/issue";
 import type { Finding, StoreHealth } from "#store/requests";
 import { systemIdsAndTime } from "#store/prepare";
-import { shownAddress } from "#stores/shown-address";
+import { redactAddress } from "#stores/redact-address";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
@@ -57,7 +57,7 @@ Exit code 6 while something is damaged or torn, else 0.
     const ok = all.every(({ severity, repaired }) => severity === "note" || repaired);
     const health = (await holdfast.store.health?.()) ?? null;
     const value = {
-      store: shownAddress(call.store),
+      store: redactAddress(call.store),
       space: call.space,
       ok,
       conversations,

@@ -10,7 +10,7 @@ import { progressOn } from "#edges/cli/terminal/progress";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import type { Holdfast } from "#conversation/holdfast";
 import type { CopyOutcome, CopyResult } from "#transfer/copy/copy-result";
-import { shownAddress } from "#stores/shown-address";
+import { redactAddress } from "#stores/redact-address";
 import { copySpace, followSpace } from "#transfer/copy/copy-space";
 
 export const copyCommand: Command = {
@@ -60,7 +60,7 @@ that the target has otherwise is left as it is and named, and the exit status is
       onConversation: (outcome: CopyOutcome) => told.conversation(outcome),
     };
     const following = (): void =>
-      told.remark(`Copied all there is to ${safeLine(shownAddress(target))}; Ctrl-C stops following it`);
+      told.remark(`Copied all there is to ${safeLine(redactAddress(target))}; Ctrl-C stops following it`);
     const result = await (flags.has("follow")
       ? followSpace(from, to, { ...options, onCaughtUp: following })
       : copySpace(from, to, options));

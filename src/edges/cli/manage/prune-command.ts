@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { readSummary } from "#conversation/list-conversations";
 import { isLogError, LogError } from "#log/errors";
 import { isHeld } from "#log/plans/lease";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import { audited } from "#edges/http/access/audit-log";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
@@ -41,7 +41,7 @@ export\` first what you may want back.
       throw new LogError("invalid_request", "--dry-run and --yes are opposites; nothing was removed");
     const before = pastTime("older-than", asked, Date.now());
     const holdfast = await call.open({ readOnly: !flags.has("yes") });
-    const found: Listed[] = [];
+    const found: ConversationRow[] = [];
     for await (const listed of holdfast.list(flags.has("archived") ? { filter: { archived: true } } : {}))
       if (await mayGo(holdfast, listed, before)) found.push(listed);
     let gone = 0;
@@ -64,7 +64,11 @@ function verdict({ flags }: Call, found: number, gone: number): string {
 }
 
 /** Whether nobody would miss it, as far as the log can say. */
-async function mayGo(holdfast: Holdfast, { conversation, damage }: Listed, before: string): Promise<boolean> {
+async function mayGo(
+  holdfast: Holdfast,
+  { conversation, damage }: ConversationRow,
+  before: string,
+): Promise<boolean> {
   if (damage !== null) return false;
   try {
     const head = await holdfast.space.head(conversation);
@@ -77,13 +81,13 @@ async function mayGo(holdfast: Holdfast, { conversation, damage }: Listed, befor
   }
 }
 
-async function erase(holdfast: Holdfast, { conversation }: Listed): Promise<boolean> {
+async function erase(holdfast: Holdfast, { conversation }: ConversationRow): Promise<boolean> {
   const act = { space: holdfast.spaceId, operation: "prune", conversation };
   await audited(holdfast, act, () => holdfast.handle(conversation).erase());
   return true;
 }
 
-async function tell(call: Call, listed: Listed, erased: boolean): Promise<void> {
+async function tell(call: Call, listed: ConversationRow, erased: boolean): Promise<void> {
   const { conversation, title, updatedAt, headSeq } = listed;
   const row = [pad(safeLine(conversation), 36), pad(ageOf(updatedAt, Date.now()), 7), safeLine(title ?? "")];
   await call.io.out.write(

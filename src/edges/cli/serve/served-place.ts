@@ -1,12 +1,12 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { ServedPlace } from "#edges/http/index";
-import { shownAddress } from "#stores/shown-address";
+import { redactAddress } from "#stores/redact-address";
 
 /** Where the store of an address lies, and how much room it takes, where that is a file or a folder. */
 export function servedPlace(address: string): ServedPlace {
   const [, kind, place = ""] = /^(sqlite|jsonl):(.+)$/s.exec(address) ?? [];
-  if (kind === undefined) return { address: shownAddress(address) };
+  if (kind === undefined) return { address: redactAddress(address) };
   const path = resolve(place);
   const files = async (): Promise<readonly string[]> =>
     kind === "sqlite"

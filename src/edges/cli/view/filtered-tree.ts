@@ -1,6 +1,6 @@
 import type { ConversationNode } from "#conversation/read-tree";
 import type { EntryId } from "#log/ids";
-import { shownTree, type TreeFilter, treeKind } from "#log/lineage/tree-filter";
+import { nestNodes, type TreeFilter, treeKind } from "#log/lineage/tree-filter";
 
 /** A shown node, and the shown one it stands under. */
 export interface FilteredNode extends ConversationNode {
@@ -13,7 +13,7 @@ export function filterTree(nodes: readonly ConversationNode[], filter: TreeFilte
     const { entry, label } = of;
     return { id: entry.id, parentId: entry.parentId, treeKind: treeKind(entry), label, of };
   });
-  return shownTree(places, filter).map(({ node, parent, children }) => {
+  return nestNodes(places, filter).map(({ node, parent, children }) => {
     const { entry, active, hidden, label, inherited } = node.of;
     return { entry, active, hidden, label, inherited, children, shownParent: parent };
   });

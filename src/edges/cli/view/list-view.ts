@@ -1,7 +1,7 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import type { ListedRow } from "#operations/listed-rows";
 import type { ListedState } from "#transfer/listed/listed-state";
@@ -88,7 +88,11 @@ export function headingRow({ style, columns }: RowStyle): string {
 }
 
 /** A row for a person at a terminal: ids by their end. */
-export function listRow(listed: Listed, { agent, state }: RowState, { style, columns }: RowStyle): string {
+export function listRow(
+  listed: ConversationRow,
+  { agent, state }: RowState,
+  { style, columns }: RowStyle,
+): string {
   const widths = widthsFor(columns);
   const origin = listed.origin === null ? "" : `⑂ ${shortId(listed.origin.conversation)}`;
   const title = [listed.title === null ? "" : safeLine(listed.title), origin].filter(Boolean).join(" ");
@@ -106,7 +110,7 @@ export function listRow(listed: Listed, { agent, state }: RowState, { style, col
 }
 
 /** A row for a pipe: the whole id, and no more than the list itself knows. */
-export function plainRow(listed: Listed, state: string, { style, columns }: RowStyle): string {
+export function plainRow(listed: ConversationRow, state: string, { style, columns }: RowStyle): string {
   const id = pad(safeLine(listed.conversation), 36);
   const age = pad(ageOf(listed.updatedAt, Date.now()), 8);
   const count = String(listed.headSeq).padStart(6);

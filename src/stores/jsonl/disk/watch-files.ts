@@ -9,7 +9,7 @@ const HEARD_STATS_PER_POLL = 5;
 const ROUND_POLLS = 20;
 
 /** What a waiter last knew of the file. */
-export interface Known {
+export interface FileVersion {
   readonly identity: string;
   readonly size: number;
 }
@@ -20,7 +20,7 @@ export interface Known {
  */
 export class Watch {
   readonly #disk: Disk;
-  readonly #waiters: TailWaiters<Known>;
+  readonly #waiters: TailWaiters<FileVersion>;
   readonly #folders = new Map<string, Disposable | null>();
   /** The files that are looked at in turn, and how many have been. */
   #round: readonly string[] = [];
@@ -41,7 +41,7 @@ export class Watch {
   }
 
   /** Resolves when the file is not as known any more, at the signal, or at the end. */
-  async changed(path: string, known: Known, signal: AbortSignal | undefined): Promise<void> {
+  async changed(path: string, known: FileVersion, signal: AbortSignal | undefined): Promise<void> {
     const woken = this.#waiters.wait(path, known, signal);
     if (!this.closed) this.#listen(dirname(path));
     // What was written after the last read and before the waiting began is told by nobody.

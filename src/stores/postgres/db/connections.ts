@@ -79,8 +79,8 @@ const unheard = (): void => undefined;
 const PATIENCE = 12;
 
 /** Connections of a pool of node-postgres. A pool that was given stays the host's to end. */
-function pgConnections(pool: PgPool, given: ConnectionSettings): Connections {
-  const { owned, queryMs } = given;
+function pgConnections(pool: PgPool, input: ConnectionSettings): Connections {
+  const { owned, queryMs } = input;
   // Unheard, the death of an idle connection would end the process.
   if (owned) pool.on?.("error", unheard);
   return {
@@ -153,11 +153,11 @@ async function openPool({ url, connections, connectMs }: PoolSettings): Promise<
 }
 
 /** A client that is no part of any pool, not connected yet. */
-export async function openClient(given: Omit<PoolSettings, "connections">): Promise<ListenClient> {
+export async function openClient(input: Omit<PoolSettings, "connections">): Promise<ListenClient> {
   const { Client } = await loadDriver();
   const client = new Client({
-    connectionString: given.url,
-    connectionTimeoutMillis: given.connectMs,
+    connectionString: input.url,
+    connectionTimeoutMillis: input.connectMs,
     application_name: "holdfast listen",
     ...KEEP_ALIVE,
   });

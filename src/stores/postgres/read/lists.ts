@@ -1,5 +1,5 @@
 import { listCursor, parseListCursor, type SpaceId } from "#log/ids";
-import type { Listed, ListRequest } from "#store/requests";
+import type { ConversationRow, ListRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db/db";
 import { EVERY_SPACE } from "#stores/postgres/tables/row-security";
 import { readState } from "#stores/postgres/tables/rows";
@@ -22,7 +22,7 @@ export async function listPage(
   db: Db,
   space: SpaceId,
   request: ListRequest,
-): Promise<{ readonly conversations: readonly Listed[]; readonly next: string | null }> {
+): Promise<{ readonly conversations: readonly ConversationRow[]; readonly next: string | null }> {
   const { after, prefix = "", unlisted = false, forkOf } = request;
   const limit = rowsMax(request.limit);
   const cursor = after === undefined ? [null, null] : parseListCursor(after);
@@ -36,7 +36,7 @@ export async function listPage(
   return { conversations, next };
 }
 
-function toListed(row: string): Listed {
+function toListed(row: string): ConversationRow {
   const { head } = readState(row);
   const { conversation, title, cwd, createdAt, updatedAt, headSeq, origin, summary } = head;
   return {

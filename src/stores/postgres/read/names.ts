@@ -65,8 +65,8 @@ export async function labelFacts(
   const rows = await db.read<readonly unknown[]>(LABELLED, space, conversation, nameDigest(label), most);
   const [first] = rows;
   if (first === undefined) throw notFound(conversation);
-  const [given, gone] = first as [number, boolean];
+  const [count, isGone] = first as [number, boolean];
   // Above an erased log nothing that is said about nodes is inherited.
-  if (given > most || gone) return null;
+  if (count > most || isGone) return null;
   return rows.flatMap((row) => (row[2] === null ? [] : [toStored(row.slice(3) as unknown as EntryRow)]));
 }

@@ -137,11 +137,11 @@ async function indexLog(
   for (let { seq } = log; seq < headSeq;) {
     const rows = await db.read<EntryRow>(NEXT, space, conversation, seq, headSeq);
     seq = rows.length < ROWS_STEP ? headSeq : (rows.at(-1)?.[2] ?? headSeq);
-    const given = rows.flatMap((row) => {
+    const additions = rows.flatMap((row) => {
       const words = wordsOf(row);
       return words === "" ? [] : [{ seq: row[2], time: row[4], words, grams: [...trigrams(words)] }];
     });
-    const [there] = await db.write(PUT, space, conversation, born, seq, JSON.stringify(given));
+    const [there] = await db.write(PUT, space, conversation, born, seq, JSON.stringify(additions));
     if (there === undefined) return;
   }
 }

@@ -24,9 +24,9 @@ export class TailPoll {
 
   constructor(
     db: Db,
-    given: { readonly everyMs: number; readonly listen: (() => Promise<ListenClient>) | null },
+    input: { readonly everyMs: number; readonly listen: (() => Promise<ListenClient>) | null },
   ) {
-    const { everyMs, listen } = given;
+    const { everyMs, listen } = input;
     this.#db = db;
     this.#waiters = new TailWaiters({
       everyMs,

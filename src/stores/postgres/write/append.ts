@@ -1,7 +1,7 @@
 import type { Appended, AppendResult } from "#log/batch";
 import type { StoredEntry } from "#log/entry";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
-import { keptReads } from "#log/plans/boundary";
+import { tailReads } from "#log/plans/boundary";
 import { changeHead, summaryAfter } from "#log/plans/head-change";
 import {
   parentsOf,
@@ -19,7 +19,7 @@ import { unpacked } from "#stores/postgres/tables/packed-plan";
 import { readState, type State, summaryOut } from "#stores/postgres/tables/rows";
 import type { HeadCache, LogEnd } from "./head-cache.ts";
 import { batchValues, linkFields, namesSeqs } from "./batch.ts";
-import { type Looked, lookUp } from "./lookup.ts";
+import { type LookupResult, lookUp } from "./lookup.ts";
 import { checkEnd, endsAt } from "./log-end.ts";
 
 const ROUNDS_MAX = 4; // others that wrote in between, each one a round trip; then the row is locked first
@@ -36,7 +36,7 @@ type Verdict = readonly [
   digest: string | null,
 ];
 
-export interface Writing {
+export interface WriteContext {
   readonly db: Db;
   readonly space: SpaceId;
   readonly heads: HeadCache;
@@ -52,7 +52,7 @@ export interface Writing {
  * Plans from what is remembered of the head, and has the database carry the plan out if it still holds: one round trip. What
  * was remembered wrongly costs a lookup, and refuses nobody. Whoever is overtaken again and again locks the row first.
  */
-export async function appendBatch(writing: Writing, request: AppendRequest): Promise<AppendResult> {
+export async function appendBatch(writing: WriteContext, request: AppendRequest): Promise<AppendResult> {
   const { heads, space } = writing;
   const { conversation, author } = request;
   // Owners of one conversation would only overtake each other; what comes from outside disturbs nobody.
@@ -60,7 +60,7 @@ export async function appendBatch(writing: Writing, request: AppendRequest): Pro
   return heads.inTurn(space, conversation, () => appendNow(writing, request));
 }
 
-async function appendNow(writing: Writing, request: AppendRequest): Promise<AppendResult> {
+async function appendNow(writing: WriteContext, request: AppendRequest): Promise<AppendResult> {
   const { db, space, heads } = writing;
   const { conversation } = request;
   const isOwner = request.author.kind === "owner";
@@ -92,7 +92,7 @@ interface Doubt {
 }
 
 interface Round {
-  readonly from: Looked | null;
+  readonly from: LookupResult | null;
   /** The database said it in this append. */
   readonly fresh: boolean;
   readonly doubt: Doubt;
@@ -101,10 +101,10 @@ interface Round {
 
 /** One round: the result, or what the next one may be planned from. */
 async function tryAppend(
-  writing: Writing,
+  writing: WriteContext,
   request: AppendRequest,
   { from, fresh, doubt, end }: Round,
-): Promise<{ readonly result: AppendResult | null; readonly next: Looked | null }> {
+): Promise<{ readonly result: AppendResult | null; readonly next: LookupResult | null }> {
   const { db, space } = writing;
   const doubted = doubt.sentAfter !== null;
   const looked = from ?? (await lookUp(db, space, { ...request, doubted }, writing.nowMs()));
@@ -140,17 +140,17 @@ async function tryAppend(
 const NOTHING = { known: new Map(), settings: new Map(), kept: new Map(), mine: new Map() };
 
 /** The state as what a plan is made from, where the batch refers to nothing that has to be looked up; else null. */
-function withoutLookup(state: State, nowMs: number, { drafts }: AppendRequest): Looked | null {
+function withoutLookup(state: State, nowMs: number, { drafts }: AppendRequest): LookupResult | null {
   const { head } = state;
   // In a fork a new id may be that of an inherited node, which no unique index refuses.
   const own = new Set(head.origin === null ? drafts.map(({ id }) => id) : []);
   for (const id of refsOf(drafts)) if (id !== head.leaf.id && !own.has(id)) return null;
-  if (parentsOf(head, drafts).size > 0 || keptReads(head, drafts).length > 0) return null;
+  if (parentsOf(head, drafts).size > 0 || tailReads(head, drafts).length > 0) return null;
   return { state, nowMs, seen: null, ...NOTHING };
 }
 
 /** What the database said in place of writing, as what the next plan is made from. */
-function afterMiss(verdict: Verdict, request: AppendRequest): Looked | null {
+function afterMiss(verdict: Verdict, request: AppendRequest): LookupResult | null {
   const [kind, text, fromSeq, toSeq, lastId, digest] = verdict;
   if (kind === "missing" || text === null) throw notFound(request.conversation);
   const state = readState(text);
@@ -161,7 +161,7 @@ function afterMiss(verdict: Verdict, request: AppendRequest): Looked | null {
 
 /** The batch itself, found in the log after its connection was cut: it was written, and by this call. */
 function foundAgain(
-  { mine, state }: Looked,
+  { mine, state }: LookupResult,
   { drafts }: AppendRequest,
   sentAfter: number,
 ): AppendResult | null {
@@ -173,7 +173,7 @@ function foundAgain(
 }
 
 async function send(
-  writing: Writing,
+  writing: WriteContext,
   request: AppendRequest,
   { state, plan, isFresh }: { readonly state: State; readonly plan: WritePlan; readonly isFresh: boolean },
 ): Promise<Verdict | null> {
@@ -229,7 +229,7 @@ function verdictIn(answer: string): Verdict {
 
 /** The head after the batch: as the plan says where nobody came in between, else as the database says. */
 function kept(
-  { heads, space, onWrite, onAwaited }: Writing,
+  { heads, space, onWrite, onAwaited }: WriteContext,
   {
     state,
     plan,
@@ -254,7 +254,7 @@ function planned(state: State, { change }: WritePlan, link: string): State {
 }
 
 export async function idsOf(
-  { db, space }: Writing,
+  { db, space }: WriteContext,
   conversation: ConversationId,
   { fromSeq, toSeq }: Appended,
 ): Promise<readonly EntryId[]> {

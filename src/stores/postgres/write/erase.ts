@@ -8,7 +8,7 @@ import type { Session } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { syncCommit } from "#stores/postgres/db/sql-texts";
 import { LOG_TABLES } from "#stores/postgres/tables/schema";
-import type { Writing } from "./append.ts";
+import type { WriteContext } from "./append.ts";
 import { LogError } from "#log/errors";
 
 const LOCK = "select id from @.conversations where space = $1 and id = $2 and listed for update";
@@ -29,7 +29,10 @@ const BEGIN = `begin; ${syncCommit("false")}`;
 const OF_LOG = "where space = $1 and conversation = $2";
 
 /** Removes a conversation, then what was kept only for it of erased conversations above; all of it or nothing. */
-export async function eraseLog({ db, space, heads }: Writing, conversation: ConversationId): Promise<void> {
+export async function eraseLog(
+  { db, space, heads }: WriteContext,
+  conversation: ConversationId,
+): Promise<void> {
   heads.forget(space, conversation);
   heads.forgetEnd(space, conversation);
   await db.patient().transaction(async (session) => {
@@ -54,7 +57,7 @@ export async function eraseLog({ db, space, heads }: Writing, conversation: Conv
   }, BEGIN);
 }
 
-interface Erasing {
+interface EraseContext {
   readonly session: Session;
   readonly space: SpaceId;
 }
@@ -73,9 +76,9 @@ const FORGET_NAMES = `update @.conversations set leaf_id = '', origin_entry = ca
  * Leaves of an erased conversation what living forks inherit: nodes on their paths, and what hides them. Says whether one
  * of those paths goes through the point it was forked at itself: then all that is above is still needed as it was.
  */
-async function trim(erasing: Erasing, id: ConversationId): Promise<boolean> {
+async function trim(erasing: EraseContext, id: ConversationId): Promise<boolean> {
   const { session, space } = erasing;
-  const plan = planErase(await standingOn(erasing, id));
+  const plan = planErase(await eraseFacts(erasing, id));
   if (plan === null) {
     for (const table of LOG_TABLES) await session.query(`delete from @.${table} ${OF_LOG}`, [space, id]);
     await session.query("delete from @.conversations where space = $1 and id = $2", [space, id]);
@@ -110,7 +113,7 @@ const LAST_LINK = "update @.conversations set link = $3, owner_link = $3 where s
 const hashOfDigests: Hash = (parts) => (parts.length === 4 ? (parts[3] ?? "") : sha256(parts));
 
 /** What is left stands as new batches: a link of before would be a digest of what was erased. */
-async function writeLinks({ session, space }: Erasing, id: ConversationId): Promise<void> {
+async function writeLinks({ session, space }: EraseContext, id: ConversationId): Promise<void> {
   await session.query(CLEAR_LINKS, [space, id]);
   const rows = (await session.query(DIGESTS, [space, id])) as readonly (readonly [
     v: number,
@@ -158,8 +161,8 @@ type ForkRow = readonly [
 type Ancestors = ReadonlyMap<string, Place | null>;
 
 /** What the rule of erasing has to know of a conversation: who stands on it and where, and what it hides. */
-async function standingOn(
-  { session, space }: Erasing,
+async function eraseFacts(
+  { session, space }: EraseContext,
   conversation: ConversationId,
 ): Promise<EraseFacts<Place>> {
   const forks = (await session.query(STANDING, [space, conversation])) as unknown as readonly ForkRow[];
@@ -222,7 +225,7 @@ const FORKS = `with recursive below (id, head) as (
 const DROP = "delete from @.blobs where space = $1 and conversation = $2 and digest = any ($3::text[])";
 
 /** Removes the blobs that neither a remaining node names nor an entry of a fork that could see them. */
-async function dropBlobs(erasing: Erasing, id: ConversationId): Promise<void> {
+async function dropBlobs(erasing: EraseContext, id: ConversationId): Promise<void> {
   const { session, space } = erasing;
   const held = new Map(
     (await session.query(HELD, [space, id])).map(([digest, seq]) => [String(digest), Number(seq)]),
@@ -241,18 +244,18 @@ async function dropBlobs(erasing: Erasing, id: ConversationId): Promise<void> {
 }
 
 async function addNamed(
-  { session, space }: Erasing,
+  { session, space }: EraseContext,
   conversation: ConversationId,
-  given: {
+  input: {
     readonly nodesOnly: boolean;
     readonly among: { has(digest: string): boolean };
     readonly named: Set<string>;
   },
 ): Promise<void> {
   for (let after = 0; ;) {
-    const rows = await session.query(NAMING, [space, conversation, after, given.nodesOnly]);
+    const rows = await session.query(NAMING, [space, conversation, after, input.nodesOnly]);
     for (const [seq, payload] of rows) {
-      for (const digest of digestsNamed(String(payload), given.among)) given.named.add(digest);
+      for (const digest of digestsNamed(String(payload), input.among)) input.named.add(digest);
       after = Number(seq);
     }
     if (rows.length === 0) return;

@@ -1,7 +1,7 @@
 import { LogError } from "#log/errors";
 import { readBatchEnds } from "#stores/postgres/read/reads";
 import type { State } from "#stores/postgres/tables/rows";
-import type { Writing } from "./append.ts";
+import type { WriteContext } from "./append.ts";
 import type { LogEnd } from "./head-cache.ts";
 
 /** Whether the log ends where this store left it, so that nothing has to be asked. */
@@ -14,7 +14,7 @@ export function endsAt({ head, born }: State, end: LogEnd): boolean {
  * it, or a copy was restored. `end` was known before the database was asked for the state.
  */
 export async function checkEnd(
-  { db, space, heads }: Pick<Writing, "db" | "space" | "heads">,
+  { db, space, heads }: Pick<WriteContext, "db" | "space" | "heads">,
   state: State,
   end: LogEnd | undefined,
 ): Promise<void> {

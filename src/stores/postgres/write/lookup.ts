@@ -3,8 +3,8 @@ import { decodeEntry } from "#log/codec";
 import type { Entry, SettingType } from "#log/entry";
 import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
-import type { Known, Place, SettingPlaces } from "#log/lineage/head";
-import { keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
+import type { EntryPosition, Place, SettingPlaces } from "#log/lineage/head";
+import { tailReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import { refsOf } from "#log/plans/plan-append";
 import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
@@ -13,14 +13,14 @@ import { LOOK_UP } from "#stores/postgres/tables/read-sql";
 import { type Part, partsOf, placeIn, type State, stateIn } from "#stores/postgres/tables/rows";
 import { escapeText } from "#stores/postgres/tables/escape-text";
 
-type Seen = Appended & { readonly digest: string };
+type KeyRecord = Appended & { readonly digest: string };
 
 /** What a plan is made from, all of it as it was at one moment. */
-export interface Looked {
+export interface LookupResult {
   readonly state: State;
   readonly nowMs: number;
-  readonly seen: Seen | null;
-  readonly known: ReadonlyMap<EntryId, Known>;
+  readonly seen: KeyRecord | null;
+  readonly known: ReadonlyMap<EntryId, EntryPosition>;
   readonly settings: ReadonlyMap<EntryId, SettingPlaces>;
   readonly kept: ReadonlyMap<EntryId, readonly Entry[]>;
   /** Entries of the batch that are in the log already, by their ids. */
@@ -42,24 +42,24 @@ const TYPE_OF = new Map<number, SettingType>(SETTING_TYPES.map((type) => [typeNu
 export async function lookUp(
   db: Db,
   space: SpaceId,
-  asked: LookupRequest,
+  request: LookupRequest,
   nowMs: number | null,
-): Promise<Looked> {
-  const { conversation, drafts } = asked;
+): Promise<LookupResult> {
+  const { conversation, drafts } = request;
   const parts = await db.call<Part>(
     LOOK_UP,
     space,
     conversation,
-    asked.key === null ? null : escapeText(asked.key),
+    request.key === null ? null : escapeText(request.key),
     namedIn(drafts),
     parentsIn(drafts),
-    asked.doubted ? drafts.map(({ id }) => id) : [],
+    request.doubted ? drafts.map(({ id }) => id) : [],
     KINDS,
     nowMs,
   );
   const state = stateIn(parts);
   if (state === null) throw notFound(conversation);
-  const places = knownIn(parts);
+  const places = findPositions(parts);
   const refs = refsOf(drafts);
   return {
     state,
@@ -67,7 +67,7 @@ export async function lookUp(
     seen: seenIn(parts),
     known: new Map([...places].filter(([id]) => refs.has(id))),
     settings: settingsIn(parts),
-    kept: await readKept(db, space, { state, drafts, places }),
+    kept: await readCompactionTail(db, space, { state, drafts, places }),
     mine: new Map(
       partsOf(parts, "mine").flatMap(({ 3: id, 4: seq }) => (id && seq ? [[id, seq] as const] : [])),
     ),
@@ -92,8 +92,8 @@ function parentsIn(drafts: readonly StampedDraft[]): readonly EntryId[] {
   ]);
 }
 
-function knownIn(parts: readonly Part[]): ReadonlyMap<EntryId, Known> {
-  const known = new Map<EntryId, Known>();
+function findPositions(parts: readonly Part[]): ReadonlyMap<EntryId, EntryPosition> {
+  const known = new Map<EntryId, EntryPosition>();
   // Its own entry hides one of the same id that it inherited.
   for (const part of partsOf(parts, "known").toSorted(
     (a, b) => Number(a[8] === "true") - Number(b[8] === "true"),
@@ -107,7 +107,7 @@ function knownIn(parts: readonly Part[]): ReadonlyMap<EntryId, Known> {
   return known;
 }
 
-function seenIn(parts: readonly Part[]): Seen | null {
+function seenIn(parts: readonly Part[]): KeyRecord | null {
   const [key] = partsOf(parts, "key");
   if (key === undefined) return null;
   const [, digest, , lastId, fromSeq, toSeq] = key;
@@ -128,20 +128,20 @@ function settingsIn(parts: readonly Part[]): ReadonlyMap<EntryId, SettingPlaces>
 }
 
 /** The nodes each compaction is judged by; none where its first kept entry is off the path. Nodes never change. */
-async function readKept(
+async function readCompactionTail(
   db: Db,
   space: SpaceId,
-  given: {
+  input: {
     readonly state: State;
     readonly drafts: readonly StampedDraft[];
-    readonly places: ReadonlyMap<EntryId, Known>;
+    readonly places: ReadonlyMap<EntryId, EntryPosition>;
   },
 ): Promise<ReadonlyMap<EntryId, readonly Entry[]>> {
-  const { head } = given.state;
+  const { head } = input.state;
   const kept = new Map<EntryId, readonly Entry[]>();
   const placeOf = (id: EntryId): Place | null | undefined =>
-    id === head.leaf.id ? head.leaf : given.places.get(id)?.place;
-  for (const { compaction, from, firstKept } of keptReads(head, given.drafts)) {
+    id === head.leaf.id ? head.leaf : input.places.get(id)?.place;
+  for (const { compaction, from, firstKept } of tailReads(head, input.drafts)) {
     const first = firstKept ?? from;
     const [start, until] = [placeOf(from), placeOf(first)];
     if (!start || !until || until.depth > start.depth) continue;

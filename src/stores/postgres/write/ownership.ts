@@ -5,7 +5,7 @@ import { idBusy, isLost } from "#stores/postgres/postgres-errors";
 import { withSync } from "#stores/postgres/db/sql-texts";
 import { headView, readState, type State } from "#stores/postgres/tables/rows";
 import { escapeText } from "#stores/postgres/tables/escape-text";
-import type { Writing } from "./append.ts";
+import type { WriteContext } from "./append.ts";
 import { lookUp } from "./lookup.ts";
 import { checkEnd } from "./log-end.ts";
 
@@ -21,7 +21,7 @@ returning row_to_json(c)::text`;
 
 type Decide = (state: State, nowMs: number) => Ownership;
 
-export async function acquireLog(writing: Writing, request: AcquireRequest): Promise<HeadView> {
+export async function acquireLog(writing: WriteContext, request: AcquireRequest): Promise<HeadView> {
   const decide: Decide = ({ head, lease }, nowMs) => planAcquire(head, lease, { ...request, nowMs });
   const end = writing.heads.end(writing.space, request.conversation);
   const { state, view } = await own(writing, request, { decide, relaxed: false });
@@ -34,14 +34,14 @@ export async function acquireLog(writing: Writing, request: AcquireRequest): Pro
   return view;
 }
 
-export async function renewLog(writing: Writing, request: RenewRequest): Promise<HeadView> {
+export async function renewLog(writing: WriteContext, request: RenewRequest): Promise<HeadView> {
   const decide: Decide = ({ head, lease }, nowMs) => planRenew(head, lease, { ...request, nowMs });
   return (await own(writing, request, { decide, relaxed: true })).view;
 }
 
 /** Decided from what is remembered, done only if it is still so. Refused is only what the database itself says. */
 async function own(
-  writing: Writing,
+  writing: WriteContext,
   request: { readonly conversation: ConversationId; readonly leaseMs: number },
   { decide, relaxed }: { readonly decide: Decide; readonly relaxed: boolean },
 ): Promise<{ readonly state: State; readonly view: HeadView }> {

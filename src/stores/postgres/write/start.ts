@@ -23,7 +23,7 @@ import {
   storedPart,
 } from "#stores/postgres/tables/rows";
 import { escapeText } from "#stores/postgres/tables/escape-text";
-import { idsOf, type Writing } from "./append.ts";
+import { idsOf, type WriteContext } from "./append.ts";
 import { batchValues } from "./batch.ts";
 
 const ROUNDS_MAX = 6;
@@ -43,7 +43,7 @@ interface Started {
   readonly head: Head | null;
 }
 
-export async function createLog(writing: Writing, request: CreateRequest): Promise<AppendResult> {
+export async function createLog(writing: WriteContext, request: CreateRequest): Promise<AppendResult> {
   const start = { conversation: request.conversation, origin: null, batch: request, previous: "" };
   const started = await startLog(writing, start, null);
   if (started === null) throw idBusy(request.conversation);
@@ -52,7 +52,7 @@ export async function createLog(writing: Writing, request: CreateRequest): Promi
 
 /** One row and one entry, whatever the size of the source. */
 export async function forkLog(
-  writing: Writing,
+  writing: WriteContext,
   request: ForkRequest,
 ): Promise<HeadView & { readonly deduped: boolean }> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -71,7 +71,7 @@ export async function forkLog(
 }
 
 async function sourceOf(
-  { db, space }: Writing,
+  { db, space }: WriteContext,
   request: ForkRequest,
 ): Promise<{ readonly born: string; readonly start: ReturnType<typeof forkStart> }> {
   const { source } = request;
@@ -87,7 +87,11 @@ async function sourceOf(
 }
 
 /** Writes the first batch of a log, or finds that the same request wrote it before; null where a fork's source is gone. */
-async function startLog(writing: Writing, start: Start, source: ForkSource | null): Promise<Started | null> {
+async function startLog(
+  writing: WriteContext,
+  start: Start,
+  source: ForkSource | null,
+): Promise<Started | null> {
   const { db, space, heads } = writing;
   const { conversation, batch } = start;
   const born = randomUUID();
@@ -135,7 +139,7 @@ async function startLog(writing: Writing, start: Start, source: ForkSource | nul
 type Existence = Existing & { readonly state: State; readonly nowMs: number };
 
 async function existing(
-  { db, space }: Writing,
+  { db, space }: WriteContext,
   conversation: ConversationId,
   key: string | null,
 ): Promise<Existence | null> {

@@ -1,5 +1,5 @@
 import { type ConversationId, type EntryId, listCursor, parseListCursor, type SpaceId } from "#log/ids";
-import type { Listed, ListRequest } from "#store/requests";
+import type { ConversationRow, ListRequest } from "#store/requests";
 import type { Lookup } from "#stores/sqlite/tables/lookup";
 import { summaryIn } from "#stores/sqlite/tables/rows";
 import { rowsMax } from "#stores/sqlite/tables/sql";
@@ -39,7 +39,7 @@ type Row = readonly [
 ];
 
 export interface ListPage {
-  readonly conversations: readonly Listed[];
+  readonly conversations: readonly ConversationRow[];
   readonly next: string | null;
 }
 
@@ -67,7 +67,7 @@ export function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): 
   };
 }
 
-function toListed(lookup: Lookup, row: Row): Listed {
+function toListed(lookup: Lookup, row: Row): ConversationRow {
   const [conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, source, entry, summary] = row;
   const origin =
     source === null || entry === null ? null : { conversation: lookup.conversations.nameOf(source), entry };

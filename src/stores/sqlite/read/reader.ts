@@ -105,7 +105,7 @@ export class Reader {
   }
 
   head(space: SpaceId, conversation: ConversationId, nowMs: number): HeadView {
-    const { head, lease } = this.lookup.listed(space, conversation);
+    const { head, lease } = this.lookup.visibleConversation(space, conversation);
     return { ...head, lease: leaseAt(lease, nowMs) };
   }
 
@@ -131,7 +131,7 @@ export class Reader {
     conversation: ConversationId,
     id: EntryId,
   ): StoredEntry & { readonly place: Place | null } {
-    const found = this.lookup.entry(this.lookup.listed(space, conversation), id);
+    const found = this.lookup.entry(this.lookup.visibleConversation(space, conversation), id);
     if (found === undefined) {
       throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, {
         conversation,
@@ -147,7 +147,10 @@ export class Reader {
 
   ids(space: SpaceId, request: IdsRequest): readonly EntryId[] {
     const limit = rowsMax(request.limit);
-    return nodeIds(this.lookup, this.lookup.listed(space, request.conversation), { ...request, limit });
+    return nodeIds(this.lookup, this.lookup.visibleConversation(space, request.conversation), {
+      ...request,
+      limit,
+    });
   }
 
   runs(space: SpaceId, request: RunsRequest): RunPage {
@@ -155,7 +158,7 @@ export class Reader {
   }
 
   labelled(space: SpaceId, request: LabelRequest): readonly StoredEntry[] | null {
-    return labelFacts(this.lookup, this.lookup.listed(space, request.conversation), request);
+    return labelFacts(this.lookup, this.lookup.visibleConversation(space, request.conversation), request);
   }
 
   page(space: SpaceId, request: PageRequest): Page {
@@ -182,7 +185,7 @@ export class Reader {
       const end = { row: own.row, segment: place.segment, depth: place.depth };
       if (this.lookup.has(end)) return { ...own, end };
     }
-    const seen = this.lookup.listed(space, conversation);
+    const seen = this.lookup.visibleConversation(space, conversation);
     return { row: seen.row, isFork: seen.fork !== null, end: this.lookup.visible(space, seen, place) };
   }
 
@@ -202,7 +205,7 @@ export class Reader {
 
   /** To be asked in one transaction. */
   window(space: SpaceId, request: WindowRequest, nowMs: number): StoreWindow {
-    const seen = this.lookup.listed(space, request.conversation);
+    const seen = this.lookup.visibleConversation(space, request.conversation);
     const from = this.lookup.visible(space, seen, request.from ?? seen.head.leaf);
     return {
       head: { ...seen.head, lease: leaseAt(seen.lease, nowMs) },
@@ -262,7 +265,7 @@ export class Reader {
 
   /** Own blobs, and those a source had when this conversation, or one above it, was forked. */
   blob(space: SpaceId, conversation: ConversationId, digest: Digest): Uint8Array {
-    let at = this.lookup.listed(space, conversation);
+    let at = this.lookup.visibleConversation(space, conversation);
     let upTo = Number.MAX_SAFE_INTEGER;
     for (;;) {
       const bytes = findBlob(this.sql, at.row, digest, upTo);

@@ -3,7 +3,7 @@ import { toWire } from "#stores/sqlite/sqlite-errors";
 import { ReadConnection } from "./read-connection.ts";
 import type { Reader } from "./reader.ts";
 import { searchEntries } from "./search-query.ts";
-import type { Asked, Question, ThreadOptions } from "./thread.ts";
+import type { PendingRequest, Question, ThreadOptions } from "./thread.ts";
 
 // The entry of the reading thread: answers what would keep the caller's thread for too long.
 
@@ -11,7 +11,7 @@ if (parentPort !== null) listen(parentPort, workerData as ThreadOptions);
 
 function listen(port: MessagePort, { path, readOnly }: ThreadOptions): void {
   let connection: ReadConnection | null = null;
-  port.on("message", ({ n, question }: Asked) => {
+  port.on("message", ({ n, question }: PendingRequest) => {
     if (question.kind === "close") {
       connection?.close();
       return port.close();

@@ -35,7 +35,7 @@ const LAST_ROW = "SELECT max(row) FROM entries";
 const FIRST_ROW =
   "SELECT row FROM entries INDEXED BY entries_seq WHERE conversation = ? ORDER BY seq LIMIT 1";
 
-interface Found extends SearchHit {
+interface SearchRow extends SearchHit {
   readonly row: number;
   readonly time: string;
 }
@@ -59,8 +59,8 @@ export function searchEntries(reader: Reader, space: SpaceId, request: SearchReq
 }
 
 /** By time, which across conversations is all there is to order by. */
-function searchAll(reader: Reader, sought: Sought): readonly Found[] {
-  const found: Found[] = [];
+function searchAll(reader: Reader, sought: Sought): readonly SearchRow[] {
+  const found: SearchRow[] = [];
   let enough = sought.limit;
   for (const rows of candidates(reader, sought.words)) {
     for (const row of rows) {
@@ -76,15 +76,15 @@ function searchAll(reader: Reader, sought: Sought): readonly Found[] {
   return found.toSorted(newerFirst);
 }
 
-function newerFirst(one: Found, other: Found): number {
+function newerFirst(one: SearchRow, other: SearchRow): number {
   if (one.time !== other.time) return one.time < other.time ? 1 : -1;
   return other.seq - one.seq || other.row - one.row;
 }
 
 /** By seq, which is a conversation's own order. */
-function searchOne(reader: Reader, sought: Sought, only: number): readonly Found[] {
+function searchOne(reader: Reader, sought: Sought, only: number): readonly SearchRow[] {
   const first = reader.sql.get<[number]>(FIRST_ROW, only)?.[0] ?? 0;
-  const found: Found[] = [];
+  const found: SearchRow[] = [];
   let looked = 0;
   for (const rows of candidates(reader, sought.words)) {
     for (const row of rows) {
@@ -107,8 +107,8 @@ function walk(
   reader: Reader,
   sought: Sought,
   at: { readonly only: number; readonly before: number; readonly wanted: number },
-): readonly Found[] {
-  const found: Found[] = [];
+): readonly SearchRow[] {
+  const found: SearchRow[] = [];
   let seq = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const rows = reader.sql.all<[row: number, seq: number]>(WALK, at.only, seq);
@@ -152,7 +152,7 @@ function* candidates(reader: Reader, words: readonly string[]): Generator<readon
 function laterElsewhere(
   { sql }: Reader,
   { space, limit }: Sought,
-  newest: readonly Found[],
+  newest: readonly SearchRow[],
   written: number,
 ): boolean {
   const oldest = newest[limit - 1];
@@ -162,7 +162,7 @@ function laterElsewhere(
   return sql.get(LATER, space, oldest.time, written, oldest.time, oldest.time, oldest.seq) !== undefined;
 }
 
-function hitAt(reader: Reader, sought: Sought, row: number): Found | null {
+function hitAt(reader: Reader, sought: Sought, row: number): SearchRow | null {
   const entry = reader.sql.get<EntryRow>(ENTRY, row);
   if (entry === undefined) return null;
   const inScope =

@@ -17,7 +17,7 @@ export type Question =
   | { readonly kind: "search"; readonly space: SpaceId; readonly request: SearchRequest }
   | { readonly kind: "close" };
 
-export interface Asked {
+export interface PendingRequest {
   readonly n: number;
   readonly question: Question;
 }
@@ -62,7 +62,7 @@ export class ReadThread {
     const { worker, waiting } = (this.#running ??= this.#start());
     const n = ++this.#count;
     const asked = Promise.withResolvers<unknown>();
-    worker.postMessage({ n, question } satisfies Asked, []);
+    worker.postMessage({ n, question } satisfies PendingRequest, []);
     if (waiting.size === 0) worker.ref(); // the process stays open only while someone waits
     waiting.set(n, asked);
     return asked.promise;
@@ -109,7 +109,7 @@ export class ReadThread {
     const running = this.#running;
     if (running === null) return;
     running.worker.ref();
-    running.worker.postMessage({ n: 0, question: { kind: "close" } } satisfies Asked, []);
+    running.worker.postMessage({ n: 0, question: { kind: "close" } } satisfies PendingRequest, []);
     await running.ended;
   }
 }

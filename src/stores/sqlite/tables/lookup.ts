@@ -1,7 +1,7 @@
 import type { SettingType, StoredEntry } from "#log/entry";
 import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import { LogError } from "#log/errors";
-import type { Known, Place, SettingPlaces } from "#log/lineage/head";
+import type { EntryPosition, Place, SettingPlaces } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { toStored } from "./blob-rows.ts";
 import { notFound } from "#stores/sqlite/sqlite-errors";
@@ -70,7 +70,7 @@ export class Lookup {
   }
 
   /** A conversation its space can see. */
-  listed(space: string, id: ConversationId): Conversation {
+  visibleConversation(space: string, id: ConversationId): Conversation {
     const found = this.#heads.get(headName(space, id)) ?? this.conversations.find(space, id);
     if (found === undefined || !found.listed) throw notFound(id);
     return found;
@@ -186,13 +186,13 @@ export class Lookup {
     return undefined;
   }
 
-  known(conversation: Conversation, id: EntryId): Known | undefined {
+  known(conversation: Conversation, id: EntryId): EntryPosition | undefined {
     const found = this.entry(conversation, id);
     return found && this.knownAt(conversation, found);
   }
 
   /** The same for whoever has its row. */
-  knownAt(conversation: Conversation, found: EntryRow): Known {
+  knownAt(conversation: Conversation, found: EntryRow): EntryPosition {
     const [, id] = found;
     const rowPlace = rowPlaceOf(found);
     if (rowPlace === null) return { id, place: null, tip: false };

@@ -76,11 +76,11 @@ export function labelFacts(
         : sql.all<EntryRow>(BY_TARGET, sought, level.row, level.head),
     );
   };
-  const given = [label, null].flatMap((sought) => rowsOf("label", sought, limit + 1));
-  if (given.length > limit) return null;
-  const targets = new Set(given.flatMap((entry) => targetOf(lookup, entry)));
+  const labels = [label, null].flatMap((sought) => rowsOf("label", sought, limit + 1));
+  if (labels.length > limit) return null;
+  const targets = new Set(labels.flatMap((entry) => targetOf(lookup, entry)));
   const facts = [...targets, null].flatMap((target) =>
-    given.length === 0 ? [] : rowsOf("target", target, 0),
+    labels.length === 0 ? [] : rowsOf("target", target, 0),
   );
   const order = new Map(levels.map((level, at) => [level.row, at]));
   const at = (entry: EntryRow): number => order.get(entry[8]) ?? 0;

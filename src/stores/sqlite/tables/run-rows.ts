@@ -33,7 +33,8 @@ type RunColumns = readonly [conversation: number, seq: number, startedAt: string
 
 /** A page of a space's runs, each with the entries that it began and ended with. */
 export function runPage(lookup: Lookup, space: string, request: RunsRequest): RunPage {
-  const within = request.conversation === undefined ? null : lookup.listed(space, request.conversation).row;
+  const within =
+    request.conversation === undefined ? null : lookup.visibleConversation(space, request.conversation).row;
   const { text, values } = query(space, request, within);
   const limit = rowsMax(request.limit);
   const found = lookup.sql.all<RunColumns>(text, ...values, limit + 1);

@@ -14,8 +14,8 @@ export class Sql {
   }
 
   #statement(text: string): StatementSync {
-    const known = this.#prepared.get(text);
-    if (known !== undefined) return known;
+    const cached = this.#prepared.get(text);
+    if (cached !== undefined) return cached;
     const statement = this.db.prepare(text);
     statement.setReturnArrays(true);
     this.#prepared.set(text, statement);

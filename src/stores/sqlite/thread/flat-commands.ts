@@ -60,10 +60,10 @@ function readAppend(flat: FlatCommand): Append {
 }
 
 function flatDrafts(flat: unknown[], drafts: readonly StampedDraft[]): FlatCommand {
-  for (const { draft, id, time, listed } of drafts) {
+  for (const { draft, id, time, summaryChange } of drafts) {
     const { type, node, payload, parentId } = draft;
     const givenId = draft.id !== undefined;
-    flat.push(type, node, payload, plannedBody(draft), givenId, parentId, id, time, listed);
+    flat.push(type, node, payload, plannedBody(draft), givenId, parentId, id, time, summaryChange);
   }
   return flat;
 }
@@ -85,7 +85,7 @@ function readDrafts(flat: FlatCommand, from: number): readonly StampedDraft[] {
       draft,
       id,
       time: flat[at + 7] as string,
-      listed: flat[at + 8] as SummaryChange | null,
+      summaryChange: flat[at + 8] as SummaryChange | null,
     });
   }
   return drafts;

@@ -4,8 +4,8 @@ import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import { SETTING_TYPES, typeNumber } from "#log/entry-types";
 import type { ConversationId, EntryId } from "#log/ids";
-import type { Head, Known, SettingPlaces } from "#log/lineage/head";
-import { type KeptRead, keptReads, LOOKBACK_NODES } from "#log/plans/boundary";
+import type { Head, EntryPosition, SettingPlaces } from "#log/lineage/head";
+import { type TailRead, tailReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import { changeHead, runChangesOf } from "#log/plans/head-change";
 import {
   type OpenedSegment,
@@ -31,7 +31,7 @@ import type { Sql } from "#stores/sqlite/tables/sql";
 import type { GroupCommand } from "#stores/sqlite/thread/messages";
 import type { PackedDrafts } from "./pack-drafts.ts";
 
-export type Seen = Appended & { readonly digest: string };
+export type KeyRecord = Appended & { readonly digest: string };
 
 const KEY = "SELECT from_seq, to_seq, last_id, digest FROM keys WHERE conversation = ? AND key = ?";
 const BY_SEQ = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHERE conversation = ? AND seq = ?`;
@@ -57,13 +57,13 @@ export function appendTx(
   packed: PackedDrafts,
 ): AppendResult {
   const { space, request, nowMs } = command;
-  const conversation = lookup.listed(space, request.conversation);
+  const conversation = lookup.visibleConversation(space, request.conversation);
   const { head, lease, row } = conversation;
   const seen = request.key === null ? null : findKey(lookup.sql, row, request.key);
-  const known = knownIn(lookup, conversation, request.drafts);
+  const known = findPositions(lookup, conversation, request.drafts);
   const kept = new Map<EntryId, readonly Entry[]>();
-  for (const asked of keptReads(head, request.drafts)) {
-    const entries = readKept(lookup, conversation, asked);
+  for (const asked of tailReads(head, request.drafts)) {
+    const entries = readCompactionTail(lookup, conversation, asked);
     if (entries !== null) kept.set(asked.compaction, entries);
   }
   const settings = settingsAt(lookup, conversation, parentsOf(head, request.drafts));
@@ -82,7 +82,7 @@ function lastDigest(lookup: Lookup, { row, head }: Conversation): string {
   return last === undefined ? "" : entryDigest(sha256, lookup.stored(last));
 }
 
-export function findKey(sql: Sql, row: number, key: string): Seen | null {
+export function findKey(sql: Sql, row: number, key: string): KeyRecord | null {
   const found = sql.get<[number, number, EntryId, string]>(KEY, row, key);
   return found === undefined
     ? null
@@ -93,12 +93,12 @@ export function idsOf(sql: Sql, row: number, range: Appended): readonly EntryId[
   return sql.all<[EntryId]>(IDS, row, range.fromSeq, range.toSeq).map(([id]) => id);
 }
 
-function knownIn(
+function findPositions(
   lookup: Lookup,
   conversation: Conversation,
   drafts: readonly StampedDraft[],
-): ReadonlyMap<EntryId, Known> {
-  const known = new Map<EntryId, Known>();
+): ReadonlyMap<EntryId, EntryPosition> {
+  const known = new Map<EntryId, EntryPosition>();
   for (const id of refsOf(drafts)) {
     const found = lookup.known(conversation, id);
     if (found !== undefined) known.set(id, found);
@@ -122,7 +122,11 @@ function settingsAt(
 }
 
 /** The nodes a compaction in the batch is judged by; nothing is read when its first kept entry is off the path. */
-function readKept(lookup: Lookup, conversation: Conversation, asked: KeptRead): readonly Entry[] | null {
+function readCompactionTail(
+  lookup: Lookup,
+  conversation: Conversation,
+  asked: TailRead,
+): readonly Entry[] | null {
   const fromRow = lookup.entry(conversation, asked.from);
   const untilRow = asked.firstKept === null ? fromRow : lookup.entry(conversation, asked.firstKept);
   const from = fromRow && rowPlaceOf(fromRow);

@@ -131,7 +131,7 @@ function putBlobTx(
   command: Extract<GroupCommand, { kind: "blob" }>,
   packed: Packed | undefined,
 ): string {
-  const { row, head } = lookup.listed(command.space, command.request.conversation);
+  const { row, head } = lookup.visibleConversation(command.space, command.request.conversation);
   if (packed === undefined) return "";
   insertBlob(lookup.sql, row, head.headSeq, packed);
   return packed.digest;
@@ -141,7 +141,7 @@ const UPDATE = "UPDATE conversations SET epoch = ?, lease_writer = ?, lease_unti
 
 function leaseTx(lookup: Lookup, command: Extract<GroupCommand, { kind: "acquire" | "renew" }>): HeadView {
   const { space, nowMs } = command;
-  const found = lookup.listed(space, command.request.conversation);
+  const found = lookup.visibleConversation(space, command.request.conversation);
   const { epoch, lease } =
     command.kind === "acquire"
       ? planAcquire(found.head, found.lease, { ...command.request, nowMs })

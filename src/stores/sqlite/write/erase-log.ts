@@ -40,7 +40,7 @@ const SET_LINK = "UPDATE entries SET link = ?, by_owner = 1 WHERE conversation =
 /** Removes a conversation, then what was kept only for it of erased conversations above. */
 export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void {
   const { sql } = lookup;
-  const doomed = lookup.listed(space, id);
+  const doomed = lookup.visibleConversation(space, id);
   sql.run(UNINDEX, doomed.row);
   sql.run(
     "UPDATE conversations SET listed = 0, title = NULL, cwd = NULL, summary = NULL, lease_writer = NULL, lease_until = NULL WHERE row = ?",

@@ -71,7 +71,7 @@ export function forkTx(
   { request, nowMs }: { readonly request: ForkRequest; readonly nowMs: number },
 ): HeadView & { readonly deduped: boolean } {
   const { source, conversation } = request;
-  const from = lookup.listed(space, source);
+  const from = lookup.visibleConversation(space, source);
   const id = request.entry ?? from.head.leaf.id;
   const found = lookup.entry(from, id);
   const node = found && lookup.stored(found);
@@ -88,6 +88,6 @@ export function forkTx(
   });
   const { deduped } = result;
   if (head !== null) return { ...head, lease: null, deduped };
-  const made = lookup.listed(space, conversation);
+  const made = lookup.visibleConversation(space, conversation);
   return { ...made.head, lease: leaseAt(made.lease, nowMs), deduped };
 }

@@ -1,5 +1,5 @@
 import type { TreeNode } from "#edges/http/client/index";
-import { type ShownNode, shownTree, type TreeFilter } from "#log/lineage/tree-filter";
+import { type NestedNode, nestNodes, type TreeFilter } from "#log/lineage/tree-filter";
 import { type LaneClass, LaneState, type RowLanes } from "./lanes/lane-state.ts";
 
 /** A conversation that grew out of a node: a fork, or a replay. */
@@ -58,7 +58,7 @@ const SIDES_MAX = 12;
 const SIDES_SHOWN = 6;
 const PROMPTS_MAX = 100; // in a tree with more, prompts and last answers are folded as all else
 
-type Shown = ShownNode<TreeNode>;
+type Shown = NestedNode<TreeNode>;
 
 /** A tree as rows: branches that were left first, each a lane further in; the way that goes on last, in the lane of what it follows. */
 class TreeLayout {
@@ -73,7 +73,7 @@ class TreeLayout {
 
   constructor(nodes: readonly TreeNode[], wanted: TreeWanted) {
     this.#wanted = wanted;
-    const shown = shownTree(nodes, wanted.filter);
+    const shown = nestNodes(nodes, wanted.filter);
     this.#byId = new Map(shown.map((one) => [one.node.id, one]));
     this.#keepsPrompts = shown.filter(({ node }) => node.treeKind === "prompt").length <= PROMPTS_MAX;
     const parents = new Map(nodes.map(({ id, parentId }) => [id, parentId]));

@@ -1,6 +1,6 @@
 import { readSettings } from "#conversation/reading";
 import { cwdOf } from "#log/projections/settings";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { linksOf, type NativeListed, nativeSessions } from "./native-history.ts";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
@@ -61,13 +61,13 @@ const UNUSED_SEQ_MAX = 6; // its root, its settings, its model and a session or 
 const FORGOTTEN_MS = 86_400_000; // a day
 
 /** One that was opened a while ago and never prompted is nothing to come back to; the first prompt gives a title. */
-function isForgotten({ title, headSeq, origin, updatedAt }: Listed, nowMs: number): boolean {
+function isForgotten({ title, headSeq, origin, updatedAt }: ConversationRow, nowMs: number): boolean {
   const unused = title === null && origin === null && headSeq <= UNUSED_SEQ_MAX;
   return unused && nowMs - Date.parse(updatedAt) > FORGOTTEN_MS;
 }
 
 /** A host was refused a session for it: it holds nothing, and nobody knows it. */
-async function isStillborn(bridge: BridgeContext, listed: Listed): Promise<boolean> {
+async function isStillborn(bridge: BridgeContext, listed: ConversationRow): Promise<boolean> {
   const { title, headSeq, origin, damage, conversation, summary } = listed;
   if (title !== null || origin !== null || damage !== null || headSeq > STILLBORN_SEQ_MAX) return false;
   if (bridge.conversations.get(conversation) !== null) return false;
@@ -76,14 +76,14 @@ async function isStillborn(bridge: BridgeContext, listed: Listed): Promise<boole
 
 const STILLBORN_SEQ_MAX = 2; // its root and its settings
 
-async function rowOf(bridge: BridgeContext, listed: Listed): Promise<Row> {
+async function rowOf(bridge: BridgeContext, listed: ConversationRow): Promise<Row> {
   const { conversation, title, updatedAt } = listed;
   const cwd = await folderOf(bridge, listed);
   return { sessionId: conversation, cwd, ...(title === null ? {} : { title }), updatedAt };
 }
 
 /** Where the conversation lives now: it may have followed its project since it was made. */
-async function folderOf(bridge: BridgeContext, listed: Listed): Promise<string> {
+async function folderOf(bridge: BridgeContext, listed: ConversationRow): Promise<string> {
   const { conversation, headSeq, cwd, damage } = listed;
   const open = bridge.conversations.get(conversation);
   if (open !== null) return open.settings.folder(cwd) ?? "/";

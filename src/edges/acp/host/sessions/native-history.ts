@@ -5,7 +5,7 @@ import { isLogError, LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { HostedAgent } from "#edges/acp/bridge-upstream";
-import type { Listed } from "#store/requests";
+import type { ConversationRow } from "#store/requests";
 import type { BridgeContext } from "#edges/acp/host/open-conversations";
 import { fieldsOf, listIn } from "#log/json/json-fields";
 import { NATIVE_SPACE } from "#transfer/agent-sessions/read-agent-sessions";
@@ -133,7 +133,7 @@ async function linkedIds(bridge: BridgeContext, holdfast: Holdfast): Promise<Rea
 export function linksOf(
   bridge: BridgeContext,
   holdfast: Holdfast,
-  { conversation, createdAt, headSeq }: Pick<Listed, "conversation" | "createdAt" | "headSeq">,
+  { conversation, createdAt, headSeq }: Pick<ConversationRow, "conversation" | "createdAt" | "headSeq">,
 ): Promise<readonly string[]> {
   return bridge.listCache.links.of(holdfast, conversation).read((ids) => ids, { createdAt, headSeq });
 }
