@@ -1,12 +1,40 @@
 import type { Clock } from "#conversation/clock";
+import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { readJson } from "#log/json/read-json";
 import type { Views } from "./views/views.ts";
+import type { Host } from "#turn/host";
+import type { EndedTurn, Turns } from "#turn/turns";
 import { type Fields, object, type ObjectOf, problemsOf, type Schema, type TypeOf } from "./schemas.ts";
 
 /** Of the first three each includes those before it; `metrics` is for the figures of the process alone. */
 export type Access = "read" | "write" | "admin" | "metrics";
+
+/** Which agent runs a turn, and the model it asks. */
+export interface AgentChoice {
+  readonly agent?: string;
+  readonly model?: string;
+}
+
+/** The agents that run turns. */
+export interface TurnAgents {
+  /** The first is used where none is named. */
+  readonly names: readonly string[];
+  /** The agent of this name in a space; rejects a model that callers may not choose. */
+  agent(holdfast: Holdfast, choice: AgentChoice): Promise<Turns>;
+  /** Runs a turn to its end, however long its caller waits. */
+  run(place: TurnPlace, run: (turns: Turns, host: Host) => Promise<EndedTurn>): Promise<EndedTurn>;
+  /** Stops the turn that runs in a conversation, in any process; false when none runs, or it doesn't stop. */
+  cancel(holdfast: Holdfast, conversation: Conversation, signal?: AbortSignal): Promise<boolean>;
+}
+
+/** Where a turn runs, and by which agent. */
+export interface TurnPlace {
+  readonly holdfast: Holdfast;
+  readonly conversation: string;
+  readonly choice: AgentChoice;
+}
 
 /** What an operation may use. Permissions, rate limits, audit lines and deadlines are the edge's. */
 export interface OperationContext {
@@ -19,6 +47,11 @@ export interface OperationContext {
   readonly views?: Views;
   /** The folder of a new conversation for which the caller names none. */
   readonly folder?: string | null;
+  readonly turns?: TurnAgents;
+  /** The name that the log has for the caller. */
+  readonly caller?: string;
+  /** Aborted when the caller no longer waits. */
+  readonly signal?: AbortSignal;
 }
 
 /** JSON text that is returned as it is: payloads in it are exactly those stored. */
@@ -47,6 +80,10 @@ interface Row {
   readonly http: string;
   /** The status of an answer, 200 by default. */
   readonly status?: number;
+  /** A caller may ask for the events of the turn that the output names in place of the output. */
+  readonly stream?: "turn";
+  /** The answer is stored under the key, of an act that leaves nothing in a log by which a repetition is known. */
+  readonly storesAnswer?: true;
   /** The command and its arguments, which are fields of the input; [optional]. `conversation@entry` is one argument. */
   readonly cli?: string;
 }

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { AppendResult } from "#log/batch";
 import type { Entry } from "#log/entry";
+import type { ContentBlock } from "#log/message";
 import type { Issue } from "#log/projections/issue";
 
 /** What a value must be like. Its type follows from it, and so does the JSON Schema that documents it. */
@@ -78,6 +79,11 @@ export function optional<T>(schema: Schema<T>): OptionalSchema<T> {
 
 export function nullable<T>(schema: Schema<T>): Schema<T | null> {
   return v.nullable(schema);
+}
+
+/** A value that fits one of these schemas. */
+export function either<T>(message: string, ...schemas: readonly Schema<T>[]): Schema<T> {
+  return v.union(schemas, message);
 }
 
 /** Any JSON value. */
@@ -189,6 +195,13 @@ export const entryShape: Schema<Entry> = named(
 export const newEntry: Schema<object> = named(
   "NewEntry",
   open<{ readonly type: string }>({ type: text() }) as Schema as Schema<object>,
+);
+
+/** A prompt: text, or blocks. */
+export const content: Schema<string | readonly ContentBlock[]> = either<string | readonly ContentBlock[]>(
+  "must be text or a list of blocks",
+  text({ min: 1, max: 10_000_000 }),
+  list(open<ContentBlock>({ type: text() }), { min: 1, max: 1_000 }),
 );
 
 export const issue: Schema<Issue> = named("Issue", open<Issue>({ message: text({ max: 100_000 }) }));

@@ -32,6 +32,7 @@ import {
   listWaiting,
 } from "./records.ts";
 import { getDailyUsage, getSpaceUsage, getTurnUsage, getUsage } from "./usage.ts";
+import { answerRequest, cancel, continueTurn, edit, retry, send, steer } from "./turns.ts";
 
 /** Every operation by its name: routes, the client and the documents follow from it, in this order. */
 export const OPERATIONS = {
@@ -65,6 +66,13 @@ export const OPERATIONS = {
   getTurnUsage,
   countIssues,
   getSpaceUsage,
+  send,
+  edit,
+  continueTurn,
+  retry,
+  answerRequest,
+  steer,
+  cancel,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -1,5 +1,6 @@
 import type { Case } from "./case.ts";
 import { RECORD_CASES } from "./record-cases.ts";
+import { TURN_CASES } from "./turn-cases.ts";
 
 const MISSING = "conversation_not_found";
 const INVALID = "invalid_request";
@@ -343,4 +344,5 @@ export const CASES: readonly Case[] = [
     fails: "entry_not_found",
   },
   ...RECORD_CASES,
+  ...TURN_CASES,
 ];

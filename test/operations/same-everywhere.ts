@@ -4,17 +4,31 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "#conversation/clock";
+import { Agent } from "#agent/agent";
 import type { Holdfast } from "#conversation/holdfast";
-import { ApiError } from "#edges/http/client/index";
+import { ApiError, type Client } from "#edges/http/client/index";
+import { CancelRequests } from "#edges/http/turns/cancel-requests";
+import { RunningTurns } from "#edges/http/turns/running-turns";
 import { isLogError } from "#log/errors";
 import { type AnyOperation, type Operation, perform, valueOf } from "#operations/operation";
+import type { TurnBegun } from "#operations/turns";
 import { OPERATION_LIST, type OperationName, OPERATIONS } from "#operations/table";
+import { ScriptedModel } from "../agent/scripted-model.ts";
 import { holdfastHere } from "../edges/cli/cli-here.ts";
 import { jsonLines } from "../edges/cli/cli-run.ts";
 import { serve, type Served } from "../edges/http/served.ts";
 import type { Case } from "./case.ts";
 import { CASES } from "./cases.ts";
 import { seed } from "./seeded-space.ts";
+
+const AGENTS = {
+  scripted: {
+    open: (holdfast: Holdfast): Agent =>
+      new Agent(holdfast, { model: new ScriptedModel([]), instructions: false }),
+  },
+};
+
+const TURN_MS = 10_000; // the library waits so long for a turn to end
 
 type Outcome =
   | { readonly output: object }
@@ -25,7 +39,7 @@ export function sameEverywhere(kind: string, store: () => string): void {
   describe(`on ${kind}`, () => {
     let served: Served;
     beforeAll(async () => {
-      served = await serve({ store: store() });
+      served = await serve({ store: store(), agents: AGENTS });
     });
     afterAll(() => served[Symbol.asyncDispose]());
 
@@ -81,14 +95,18 @@ type Way = (one: Case, place: Place) => Promise<Outcome>;
 
 const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
   async library({ operation, input, key }, { holdfast }) {
+    const turns = new RunningTurns(AGENTS, new CancelRequests(holdfast), () => undefined);
     try {
       const row = OPERATIONS[operation] as AnyOperation as Operation;
-      const output = await perform(row, input, { holdfast, clock: systemClock, key });
+      const context = { holdfast, clock: systemClock, key, turns, caller: "admin" };
+      const output = await perform(row, input, context);
       const { schemaVersion: _, ...value } = valueOf(output) as { readonly schemaVersion?: number };
       return { output: JSON.parse(JSON.stringify(value)) as object };
     } catch (error) {
       if (!isLogError(error)) throw error;
       return { error: { code: error.code, message: error.message } };
+    } finally {
+      await turns.drain(TURN_MS);
     }
   },
 
@@ -97,6 +115,7 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
     try {
       const call = (client as object as Record<OperationName, AnyCall>)[operation];
       const { schemaVersion: _, ...output } = await call(input, key === undefined ? {} : { key });
+      await turnEnded(client, output);
       return { output };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -124,6 +143,13 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
   },
 };
 
+/** Reads the events of the turn that an answer names, to their end. */
+async function turnEnded(client: Client, output: object): Promise<void> {
+  const { turn } = output as { readonly turn?: string | TurnBegun | null };
+  if (turn === undefined || turn === null) return;
+  for await (const _ of client.turnEvents(typeof turn === "string" ? (output as TurnBegun) : turn));
+}
+
 type AnyCall = (input: object, options: object) => Promise<{ readonly schemaVersion?: number }>;
 
 /** What each conversation of the space says after the act. */
@@ -145,6 +171,7 @@ function normal<T>(value: T, { spaceId }: Holdfast): T {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replaceAll(/\b[0-9a-f]{64}\b/g, "DIGEST")
     .replaceAll(/\d+ ms more/g, "N ms more")
+    .replaceAll(/"by":"admin-\d+"/g, '"by":"admin"')
     .replaceAll(/"untilMs":\d+/g, '"untilMs":0')
     .replaceAll(`"${spaceId}"`, '"SPACE"');
   return JSON.parse(text) as T;

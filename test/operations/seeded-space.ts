@@ -11,7 +11,23 @@ const said = (id: string, role: "user" | "assistant", text: string): EntryBody =
   message: { role, content: [{ type: "text", text }] },
 });
 
-/** `a`: a question and its answer; `failed`: a turn that failed; `open`: a turn that no process runs. */
+const CALL: EntryBody = {
+  type: "message",
+  id: "call",
+  message: {
+    role: "assistant",
+    content: [{ type: "toolCall", id: "c1", name: "refund", input: { order: 17 } }],
+    stopReason: "tool_use",
+  },
+};
+const QUESTION: EntryBody = {
+  type: "permission",
+  request: "r1",
+  call: "c1",
+  data: { tool: "refund", input: { order: 17 } },
+};
+
+/** `a`: a question and its answer; `failed`: a turn that failed; `open`: a turn that no process runs; `asks`: one that waits for a person. */
 export async function seed(holdfast: Holdfast, { lease }: { readonly lease?: Lease }): Promise<void> {
   const a = await holdfast.create({
     id: "a",
@@ -25,6 +41,7 @@ export async function seed(holdfast: Holdfast, { lease }: { readonly lease?: Lea
   const end: EntryBody = { type: "turn_end", turn: "t1", outcome: "failed", class: "failed" };
   await holdfast.create({ id: "failed", entries: [...turn, end] });
   await holdfast.create({ id: "open", entries: turn });
+  await holdfast.create({ id: "asks", entries: [...turn, CALL, QUESTION] });
   if (lease === undefined) return;
   const running = await nameOfProcess("a test");
   const writer = lease === "alive" ? running : running.replace(/begun .*?, on/, "begun 1, on");

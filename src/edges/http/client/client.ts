@@ -1,3 +1,4 @@
+import type { EventApi } from "#edges/http/events/event-api";
 import type { Api } from "#edges/http/routes/api";
 import { follow } from "./follow.ts";
 import { CLIENT_ROUTES } from "./routes.ts";
@@ -16,7 +17,7 @@ export type InputOf<O> = O extends { readonly input: infer I }
 type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions];
 
 /** The operations that go on telling. */
-type StreamName = "tail" | "watch" | "turnEvents" | "replayEvents";
+type StreamName = keyof EventApi | "replayEvents";
 
 /**
  * Every operation as a method: what the path, the query and the body hold is one object. Those that stream give what comes, and

@@ -17,4 +17,4 @@ export type { ConversationCost, DailyRow, TurnUsageView } from "#operations/view
 export type { ReplayDetails, ReplayOffer, ReplayTold, ReplayView } from "#edges/http/replays/replay-api";
 export type { ImportAnswer, ReviewView, TranscriptView } from "#edges/http/transfers/transfer-api";
 export type { DiffView, Found } from "#edges/http/routes/space-api";
-export type { TurnBegun } from "#edges/http/routes/turn-api";
+export type { TurnBegun } from "#operations/turns";

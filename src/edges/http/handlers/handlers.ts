@@ -9,7 +9,7 @@ import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
 import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
 import { TRANSFER_HANDLERS } from "#edges/http/transfers/transfer-handlers";
 import { SKILL_HANDLERS } from "#edges/http/skills/skill-handlers";
-import { TURN_HANDLERS } from "./turn-handlers.ts";
+import { EVENT_HANDLERS } from "#edges/http/events/event-handlers";
 import { SERVER_HANDLERS } from "./server-handlers.ts";
 
 const OWN_HANDLERS: HandlersOf<OwnApi> = {
@@ -17,7 +17,7 @@ const OWN_HANDLERS: HandlersOf<OwnApi> = {
   ...ENTRY_HANDLERS,
   ...SPACE_HANDLERS,
   ...MEMORY_HANDLERS,
-  ...TURN_HANDLERS,
+  ...EVENT_HANDLERS,
   ...TRANSFER_HANDLERS,
   ...FIGURE_HANDLERS,
   ...REPLAY_HANDLERS,

@@ -2,7 +2,7 @@ import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import type { HandlersOf } from "#edges/http/handlers/asked";
-import { lastSeen, stream } from "#edges/http/handlers/turn-handlers";
+import { lastSeen, stream } from "#edges/http/events/event-handlers";
 import { LogError } from "#log/errors";
 import { diffJson } from "#transfer/shown/diff-json";
 import type { NamedBranch } from "#transfer/shown/named-diff";

@@ -9,7 +9,7 @@ import { OPERATION_LIST, type OPERATIONS as OPERATION_TABLE } from "#operations/
 import { routeOf, type ShapesOf } from "./operation-route.ts";
 import type { AnyRoute, RoutesOf } from "./route.ts";
 import { SPACE_ROUTES, type SpaceApi } from "./space-api.ts";
-import { TURN_ROUTES, type TurnApi } from "./turn-api.ts";
+import { EVENT_ROUTES, type EventApi } from "#edges/http/events/event-api";
 import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
 /** Operations that this edge still declares itself. */
@@ -19,7 +19,7 @@ export interface OwnApi
     EntryApi,
     SpaceApi,
     MemoryApi,
-    TurnApi,
+    EventApi,
     TransferApi,
     FigureApi,
     ReplayApi,
@@ -37,7 +37,7 @@ const OWN_ROUTES: RoutesOf<OwnApi> = {
   ...SPACE_ROUTES,
   ...MEMORY_ROUTES,
   ...SKILL_ROUTES,
-  ...TURN_ROUTES,
+  ...EVENT_ROUTES,
   ...TRANSFER_ROUTES,
   ...FIGURE_ROUTES,
   ...REPLAY_ROUTES,

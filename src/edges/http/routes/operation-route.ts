@@ -24,7 +24,7 @@ export type ShapesOf<Table> = {
 
 /** The route of an operation: fields that its path names are there, the others in the query of a read and the body of an act. */
 export function routeOf(operation: AnyOperation): AnyRoute {
-  const { http, input, access, kind, summary, group, status, output } = operation;
+  const { http, input, access, kind, summary, group, status, stream, storesAnswer, output } = operation;
   const [method = "", path = ""] = http.split(" ");
   const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
   const fields = Object.entries(input);
@@ -38,6 +38,8 @@ export function routeOf(operation: AnyOperation): AnyRoute {
     summary,
     group,
     ...(status === undefined ? {} : { status }),
+    ...(stream === undefined ? {} : { types: ["application/json", "text/event-stream"] }),
+    ...(storesAnswer === undefined ? {} : { kept: storesAnswer }),
     ...(params.length === 0 ? {} : { params: partSchema(Object.fromEntries(params)) }),
     ...(kind === "act" ? { writes: true, body: rest } : isEmpty ? {} : { query: rest }),
     response: routeSchema(output),

@@ -2,6 +2,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { OnError } from "#edges/http/server-log";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
+import type { AgentChoice, TurnAgents, TurnPlace } from "#operations/operation";
 import type { Host, HostEvent } from "#turn/host";
 import type { EndedTurn, Turns } from "#turn/turns";
 import { Refusal } from "#edges/http/guard/failures";
@@ -10,34 +11,9 @@ import { LiveListeners, TurnWords } from "#edges/http/events/live-words";
 import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
 import type { AgentSource, AgentSources } from "./agent-source.ts";
 
-/** A turn that is in the log: it goes on whether or not anybody listens. */
-export interface BegunTurn {
-  readonly turn: string;
-  readonly prompt: string;
-  /** The last entry before what it writes; null: it was asked for under its key before. */
-  readonly after: number | null;
-  /** It had not ended, and goes on. */
-  readonly resumed: boolean;
-  /** Whether it was asked for with other words before. */
-  readonly differs: boolean;
-}
-
-/** Which agent is meant, and what it is asked with. */
-interface Chosen {
-  readonly agent?: string | undefined;
-  readonly model?: string | undefined;
-}
-
 const BEGUN_KNOWN = 1_000;
 const STOP_MS = 30_000; // how long whoever stops a turn elsewhere waits for its end
 const REST_MS = 30_000;
-
-/** Where a turn is to be carried, and by whom. */
-export interface TurnPlace {
-  readonly holdfast: Holdfast;
-  readonly conversation: string;
-  readonly chosen: Chosen;
-}
 
 interface RunningTurn extends TurnPlace {
   readonly agent: Turns;
@@ -47,7 +23,7 @@ interface RunningTurn extends TurnPlace {
 }
 
 /** The agents of a server, each once for every space, and the turns that they carry. */
-export class RunningTurns {
+export class RunningTurns implements TurnAgents {
   readonly #sources: AgentSources;
   readonly #onError: OnError;
   readonly #agents = new Map<string, Promise<Turns>>();
@@ -79,8 +55,8 @@ export class RunningTurns {
   }
 
   /** The agent that is named, in this space. */
-  agent(holdfast: Holdfast, chosen: Chosen = {}): Promise<Turns> {
-    const { name, source } = this.#source(chosen);
+  agent(holdfast: Holdfast, choice: AgentChoice = {}): Promise<Turns> {
+    const { name, source } = this.#source(choice);
     const key = `${holdfast.spaceId}/${name}`;
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
@@ -96,7 +72,7 @@ export class RunningTurns {
     return Promise.all([...this.#agents].flatMap(([key, agent]) => (key.startsWith(prefix) ? [agent] : [])));
   }
 
-  #source({ agent, model }: Chosen): { readonly name: string; readonly source: AgentSource } {
+  #source({ agent, model }: AgentChoice): { readonly name: string; readonly source: AgentSource } {
     const [first] = this.names;
     if (first === undefined)
       throw new Refusal("no_agent", "This server has no agent that could carry a turn");
@@ -119,12 +95,10 @@ export class RunningTurns {
     });
   }
 
-  /** Resolves once the turn is in the log, or cannot be begun. It is carried on by itself. */
-  async begin(place: TurnPlace, carry: (agent: Turns, host: Host) => Promise<EndedTurn>): Promise<BegunTurn> {
-    const agent = await this.agent(place.holdfast, place.chosen);
+  async run(place: TurnPlace, run: (turns: Turns, host: Host) => Promise<EndedTurn>): Promise<EndedTurn> {
+    const agent = await this.agent(place.holdfast, place.choice);
     // Who cannot hear that it is to stop carries the turn all the same.
     await this.#cancels.follow((request) => this.#stop(request)).catch(this.#onError);
-    const begun = Promise.withResolvers<BegunTurn>();
     const running: RunningTurn = { ...place, agent, turn: null, ended: Promise.resolve() };
     const words = new TurnWords();
     const onEvent = (event: HostEvent): void => {
@@ -132,29 +106,27 @@ export class RunningTurns {
       if (said !== null) this.listeners.tell(place.holdfast.spaceId, said);
       if (event.type !== "accepted" || running.turn !== null) return;
       running.turn = event.turn;
-      const { turn, prompt, after, resumed } = event;
-      this.#begun.set(nameOf(place.holdfast, place.conversation, turn), after);
+      this.#begun.set(nameOf(place.holdfast, place.conversation, event.turn), event.after);
       const [oldest] = this.#begun.keys();
       if (this.#begun.size > BEGUN_KNOWN && oldest !== undefined) this.#begun.delete(oldest);
-      begun.resolve({ turn, prompt, after, resumed, differs: false });
     };
-    running.ended = carry(agent, { onEvent }).then(
-      ({ turn, prompt, repeated }) =>
-        begun.resolve({ turn, prompt, after: null, resumed: false, differs: repeated?.differs ?? false }),
-      (error: unknown) => {
-        // What became of a turn that was begun is in the log; only that it could not be recorded is not.
-        const { conversation, turn } = running;
-        if (turn !== null) this.#onError(error, { space: place.holdfast.spaceId, conversation, turn });
-        begun.reject(error);
-      },
-    );
+    const ended = run(agent, { onEvent });
+    running.ended = ended;
     this.#running.add(running);
-    void running.ended.finally(() => this.#over(running));
-    return begun.promise;
+    try {
+      return await ended;
+    } catch (error) {
+      // What became of a turn that was begun is in the log; only that it could not be recorded is not.
+      const { conversation, turn } = running;
+      if (turn !== null) this.#onError(error, { space: place.holdfast.spaceId, conversation, turn });
+      throw error;
+    } finally {
+      this.#over(running);
+    }
   }
 
   /** Whether the turn was begun here, and all of it lies behind this seq. */
-  hasBegun({ holdfast, conversation }: Omit<TurnPlace, "chosen">, turn: string, after: number): boolean {
+  hasBegun({ holdfast, conversation }: Omit<TurnPlace, "choice">, turn: string, after: number): boolean {
     const known = this.#begun.get(nameOf(holdfast, conversation, turn));
     return known !== undefined && after <= known;
   }
@@ -178,7 +150,7 @@ export class RunningTurns {
   }
 
   /** Stops the turn that runs in a conversation, in whichever process; false when none does, or it does not stop. */
-  async cancel(holdfast: Holdfast, conversation: Conversation, gone: AbortSignal): Promise<boolean> {
+  async cancel(holdfast: Holdfast, conversation: Conversation, gone?: AbortSignal): Promise<boolean> {
     const agents = await this.#opened(holdfast);
     const isHere = agents.map((agent) => agent.cancel(conversation.id)).includes(true);
     if (isHere) return true;
@@ -186,7 +158,7 @@ export class RunningTurns {
     const open = await conversation.openTurn();
     if (open === null || open.lease === null || (await isAbandoned(holdfast, open))) return false;
     await this.#cancels.ask({ space: holdfast.spaceId, conversation: conversation.id, turn: open.turn });
-    const signal = AbortSignal.any([gone, AbortSignal.timeout(STOP_MS)]);
+    const signal = AbortSignal.any([...(gone === undefined ? [] : [gone]), AbortSignal.timeout(STOP_MS)]);
     for await (const entry of conversation.tail({ after, signal }))
       if (entry.type === "turn_end" && entry.turn === open.turn) return entry.outcome === "interrupted";
     return false;

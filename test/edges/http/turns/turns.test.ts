@@ -4,7 +4,7 @@ import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { Holdfast } from "#conversation/holdfast";
 import { createClient } from "#edges/http/client/index";
-import { TURN_ROUTES } from "#edges/http/routes/turn-api";
+import { OPERATIONS } from "#edges/http/routes/api";
 import type { HttpHandler } from "#edges/http/index";
 import type { Entry } from "#log/entry";
 import { Runtime } from "#upstream/runtime";
@@ -293,5 +293,6 @@ test("a turn is told by whichever server on the store is asked, and to whoever l
 
 test("every route of turns was exercised by the client", () => {
   const elsewhere = new Set(["tail", "watch", "retry"]); // in event-streams.test.ts; one that is refused, above
-  expect(Object.keys(TURN_ROUTES).filter((name) => !exercised.has(name) && !elsewhere.has(name))).toEqual([]);
+  const names = OPERATIONS.flatMap(([name, { group }]) => (group === "Turns" ? [name] : []));
+  expect(names.filter((name) => !exercised.has(name) && !elsewhere.has(name))).toEqual([]);
 });
