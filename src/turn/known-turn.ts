@@ -46,17 +46,17 @@ export class KeyedTurns<R> {
     this.#complete = complete;
   }
 
-  run<W>(conversation: ConversationId, asked: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
-    const name = `${conversation}/${asked.key}`;
+  run<W>(conversation: ConversationId, request: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
+    const name = `${conversation}/${request.key}`;
     const running =
       this.#running.get(name) ??
-      this.#start(conversation, asked, doing).finally(() => this.#running.delete(name));
+      this.#start(conversation, request, doing).finally(() => this.#running.delete(name));
     this.#running.set(name, running);
     return running;
   }
 
-  async #start<W>(conversation: ConversationId, asked: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
-    const look = (): ReturnType<typeof readKnownTurn> => readKnownTurn(this.#space, conversation, asked);
+  async #start<W>(conversation: ConversationId, request: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
+    const look = (): ReturnType<typeof readKnownTurn> => readKnownTurn(this.#space, conversation, request);
     const once = async (at: W): Promise<R> => {
       let known = await look();
       if (known === "open") {
@@ -80,9 +80,9 @@ export class KeyedTurns<R> {
 async function readKnownTurn(
   space: SpaceStore,
   conversation: ConversationId,
-  asked: KeyedPrompt,
+  request: KeyedPrompt,
 ): Promise<KnownTurn | "open" | null> {
-  const found = await space.findAppend(conversation, asked.key);
+  const found = await space.findAppend(conversation, request.key);
   if (found === null) return null;
   const start = decodeEntry(await space.entry(conversation, found.lastId));
   if (start.type !== "turn_start" || start.prompt === undefined) return "open";
@@ -94,7 +94,7 @@ async function readKnownTurn(
   const onEntry = (entry: Entry): unknown => texts.push(...replyText(entry));
   await eachEntry(space, conversation, { types: ["message"], after, upTo: end.seq, onEntry });
   const prompt = parseEntryId(start.prompt);
-  const differs = !(await saysTheSame(space, { conversation, prompt }, asked.content));
+  const differs = !(await saysTheSame(space, { conversation, prompt }, request.content));
   const result = { ...resultOf(end, start.turn, prompt), text: texts.join(""), repeated: { differs } };
   return { result, lastText: texts.at(-1) ?? "", run: start.run ?? null };
 }

@@ -23,17 +23,17 @@ interface SettleInput {
  * Ends a turn that a dead process left open: what its tools started is ended, what it had streamed becomes a reply marked
  * interrupted, tools that had finished keep their results, and nothing is sent or run again.
  */
-export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): Promise<string | null> {
-  const { space, id: conversation } = at.conversation;
+export async function settleOpenTurn(input: SettleInput, facts: readonly Entry[]): Promise<string | null> {
+  const { space, id: conversation } = input.conversation;
   const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
   if (open === undefined) return null;
-  await endLeftTools(at, open.startSeq);
+  await endLeftTools(input, open.startSeq);
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
   const { said, upstream, spent, forgot, last, waiting } = await readLeft(space, conversation, open.startSeq);
   const nodes = said
     .messages({ model: null, stopReason: "interrupted" })
-    .map((body) => Object.assign(body, { id: at.newId() }));
+    .map((body) => Object.assign(body, { id: input.newId() }));
   const tip = last ?? prompt;
   const carried = nodes.at(-1)?.id ?? tip;
   const held = forgot ? { held: null } : {};
@@ -57,7 +57,7 @@ export async function settleOpenTurn(at: SettleInput, facts: readonly Entry[]): 
     outcome: "cancelled",
   }));
   const runs = runEnd(open.run, { outcome: "interrupted", ...ending });
-  await at.owner.append([...(await inPlace(at, nodes, tip)), ...answers, ...ends, end, ...runs], {
+  await input.owner.append([...(await inPlace(input, nodes, tip)), ...answers, ...ends, end, ...runs], {
     key: settleKey(open.id),
   });
   return open.id;
@@ -79,11 +79,11 @@ export function settleKey(turn: string): string {
  * leaf where they left it.
  */
 export async function inPlace(
-  at: Pick<SettleInput, "conversation">,
+  input: Pick<SettleInput, "conversation">,
   nodes: readonly EntryBody[],
   tip: string | undefined,
 ): Promise<readonly EntryBody[]> {
-  const { space, id } = at.conversation;
+  const { space, id } = input.conversation;
   const { leaf } = await space.head(id);
   const [first, ...others] = nodes;
   if (first === undefined || tip === undefined) return nodes;

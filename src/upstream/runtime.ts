@@ -217,10 +217,10 @@ export class Runtime implements Turns, AsyncDisposable {
   /** A turn under a key is sent once: whoever asks again gets what became of it. */
   async #once(
     to: Conversation | string,
-    asked: { readonly verb: Verb; readonly content: PromptContent | null; readonly options: SendOptions },
+    request: { readonly verb: Verb; readonly content: PromptContent | null; readonly options: SendOptions },
     work: (work: Work, key: string | undefined) => Promise<SendResult>,
   ): Promise<SendResult> {
-    const { verb, content, options } = asked;
+    const { verb, content, options } = request;
     this.#upstreams(options);
     const id = idOf(to);
     if (options.key === undefined) return this.#alone(id, options, (inside) => work(inside, undefined));

@@ -39,8 +39,8 @@ export interface Streamed {
 }
 
 /** Sends the prompt and passes on what comes, until it ends one way or another. */
-export async function stream(turn: Turn, at: StreamInput): Promise<Streamed> {
-  const { choice, prior, recorder } = at;
+export async function stream(turn: Turn, input: StreamInput): Promise<Streamed> {
+  const { choice, prior, recorder } = input;
   const { session } = choice;
   const { work, prompt, carrier } = turn;
   const { space, id } = work.conversation;
@@ -61,7 +61,7 @@ export async function stream(turn: Turn, at: StreamInput): Promise<Streamed> {
   recorder.onFailure = () => watch.giveUp();
   const { content, wire } = prompt;
   const { settings } = turn.branch;
-  using reader = new PromptReader(turn, at, guard, watch);
+  using reader = new PromptReader(turn, input, guard, watch);
   using effects = new TurnEffects({
     turn: prompt.turn,
     cancelled: work.cancelled,
@@ -96,7 +96,7 @@ export async function stream(turn: Turn, at: StreamInput): Promise<Streamed> {
 /** Reads what an agent says to one prompt. One event at a time is asked for, and none while an intent is written. */
 class PromptReader implements Disposable {
   readonly #turn: Turn;
-  readonly #at: StreamInput;
+  readonly #input: StreamInput;
   readonly #guard: ReplayGuard;
   readonly #watch: Watch;
   readonly #startMs: number;
@@ -106,19 +106,19 @@ class PromptReader implements Disposable {
   #rolled: boolean = false;
   #over: boolean = false;
 
-  constructor(turn: Turn, at: StreamInput, guard: ReplayGuard, watch: Watch) {
+  constructor(turn: Turn, input: StreamInput, guard: ReplayGuard, watch: Watch) {
     this.#turn = turn;
-    this.#at = at;
+    this.#input = input;
     this.#guard = guard;
     this.#watch = watch;
     this.#startMs = turn.options.clock.steadyMs();
-    this.#id = at.choice.id;
+    this.#id = input.choice.id;
   }
 
   async read(events: AsyncIterator<PromptEvent>): Promise<Streamed> {
     for (;;) {
       const next = await this.#watch.next(nextEvent(events));
-      this.#at.recorder.check();
+      this.#input.recorder.check();
       if (next === "given_up" || next instanceof Error || next.done === true) return this.#brokenOff(next);
       if (next.value.type === "end") return this.#end(next.value.end);
       if ((await this.#receive(next.value)) === "given_up") return this.#brokenOff("given_up");
@@ -127,7 +127,7 @@ class PromptReader implements Disposable {
 
   /** Words that the agent does not take, or that it took too late for this prompt, go out with the next one. */
   async steer({ steer, content }: Steer): Promise<boolean> {
-    const accepted = await this.#at.choice.session.steer?.(content).catch(() => false);
+    const accepted = await this.#input.choice.session.steer?.(content).catch(() => false);
     if (accepted !== true || this.#over) return false;
     await this.record({ type: "steered", steer, content });
     return true;
@@ -137,13 +137,13 @@ class PromptReader implements Disposable {
   record(event: TurnEvent, own?: OwnEffect): Promise<unknown> {
     this.#release();
     this.#pass(event, own);
-    this.#watch.heard(this.#at.recorder.inTool, true);
-    return this.#at.recorder.written;
+    this.#watch.heard(this.#input.recorder.inTool, true);
+    return this.#input.recorder.written;
   }
 
   async #receive(event: TurnEvent): Promise<unknown> {
     this.#begun = true;
-    const { recorder, upstream } = this.#at;
+    const { recorder, upstream } = this.#input;
     if (event.type === "session" && event.id.trim() !== "" && event.id !== this.#id) {
       this.#id = event.id;
       this.#rolled ||= event.renamed !== true;
@@ -163,17 +163,17 @@ class PromptReader implements Disposable {
   }
 
   async #intentWritten(): Promise<unknown> {
-    const intent = this.#at.recorder.unawaitedIntent();
+    const intent = this.#input.recorder.unawaitedIntent();
     if (intent === null) return null;
     const written = await this.#watch.next(intent);
-    this.#at.recorder.check();
+    this.#input.recorder.check();
     return written;
   }
 
   /** Bytes are passed on first and recorded at once after. */
   #pass(event: TurnEvent, own?: OwnEffect): void {
     emit(this.#turn.work, this.#id, { type: "update", event });
-    this.#at.recorder.add(event, own);
+    this.#input.recorder.add(event, own);
   }
 
   #release(events: readonly TurnEvent[] = this.#guard.release()): void {
@@ -193,10 +193,10 @@ class PromptReader implements Disposable {
   }
 
   #end(end: RawEnd): Streamed {
-    const { upstream } = this.#at;
+    const { upstream } = this.#input;
     this.#moment?.abort();
     const { silent } = this.#watch;
-    const known = { ...this.#at, end, guard: this.#guard, cancelled: this.#turn.work.cancelled, silent };
+    const known = { ...this.#input, end, guard: this.#guard, cancelled: this.#turn.work.cancelled, silent };
     const ending = judge(classifyEnd(upstream.endings ?? PLAIN_ENDINGS, end), known);
     if (ending.class !== "stale_replay") this.#release();
     return { ending, ...this.#sofar(), confirmed: true, end };
@@ -259,15 +259,15 @@ interface JudgeInput extends StreamInput {
 }
 
 /** What the agent calls a success may be nothing, or the last answer again. */
-function judge(ending: Ending, at: JudgeInput): Ending {
-  const { guard, recorder, cancelled, choice } = at;
+function judge(ending: Ending, input: JudgeInput): Ending {
+  const { guard, recorder, cancelled, choice } = input;
   const ended = ending.class === "completed" || ending.class === "failed" || ending.class === "cancelled";
-  if (at.silent && ended)
+  if (input.silent && ended)
     return { ...ending, class: "lost", message: "The agent went silent and was stopped" };
   if (cancelled.aborted && ended) return { ...ending, class: "cancelled" };
   // What the agent's program does itself costs nothing, may be said at once, and may say nothing.
-  if (ending.class !== "completed" || at.command !== null) return ending;
-  const { durationMs, usage } = at.end;
+  if (ending.class !== "completed" || input.command !== null) return ending;
+  const { durationMs, usage } = input.end;
   const used = { reused: choice.lastNode !== null, cutOff: choice.suspicious, unproven: !choice.proven };
   const worked = toolStarted(recorder.events);
   if (!worked && isStaleReplay({ ...used, repeated: guard.repeated, durationMs, usage }))

@@ -38,26 +38,26 @@ const GRACE_MS = 6_000; // longer than it takes to end a process group by force
 const TIMER_MS_MAX = 2_147_483_647;
 
 /** Runs a tool once, and for no longer than it may: one that does not stop when told to is left to itself. */
-export async function act(call: ToolCallRequest, how: ActOptions): Promise<Acted> {
+export async function act(call: ToolCallRequest, options: ActOptions): Promise<Acted> {
   const { tool } = call;
-  const keepBlob = how.keepBlob ?? null;
-  const timeoutMs = tool.timeoutMs ?? how.timeoutMs;
+  const keepBlob = options.keepBlob ?? null;
+  const timeoutMs = tool.timeoutMs ?? options.timeoutMs;
   const processes: string[] = [];
   const [late, over] = [new AbortController(), new AbortController()];
-  const signal = AbortSignal.any([how.signal, late.signal]);
-  using progress = new Progress(call.id, how);
+  const signal = AbortSignal.any([options.signal, late.signal]);
+  using progress = new Progress(call.id, options);
   const running = run(call, {
-    idempotencyKey: how.idempotencyKey,
+    idempotencyKey: options.idempotencyKey,
     signal,
     progress: (text) => progress.add(text),
     recordProcess: async (process) => {
       processes.push(process);
-      await how.note({ type: "tool_progress", call: call.id, data: { process } });
+      await options.note({ type: "tool_progress", call: call.id, data: { process } });
     },
   });
   if (timeoutMs !== undefined)
-    void abortAfter(Math.min(timeoutMs, TIMER_MS_MAX), late, how.clock, over.signal);
-  const given = await Promise.race([running, stoppedFor(signal, how.clock, over.signal)]);
+    void abortAfter(Math.min(timeoutMs, TIMER_MS_MAX), late, options.clock, over.signal);
+  const given = await Promise.race([running, stoppedFor(signal, options.clock, over.signal)]);
   over.abort();
   const limit = late.signal.aborted && timeoutMs !== undefined ? timeoutMs : null;
   if (given === "still_running") {
@@ -110,20 +110,20 @@ const PROGRESS_CHARS_MAX = 65_536; // in the log, for one call; whoever watches 
 /** What a tool says while it runs: passed on at once, and in the log a few times a second. */
 class Progress implements Disposable {
   readonly #call: string;
-  readonly #how: ActOptions;
+  readonly #options: ActOptions;
   readonly #over: AbortController = new AbortController();
   #pending: string = "";
   #chars: number = 0;
   #writing: boolean = false;
 
-  constructor(call: string, how: ActOptions) {
+  constructor(call: string, options: ActOptions) {
     this.#call = call;
-    this.#how = how;
+    this.#options = options;
   }
 
   add(text: string): void {
     if (typeof text !== "string" || text === "" || this.#over.signal.aborted) return;
-    this.#how.onProgress?.(text);
+    this.#options.onProgress?.(text);
     const room = PROGRESS_CHARS_MAX - this.#chars;
     if (room <= 0) return;
     this.#chars += text.length;
@@ -134,12 +134,12 @@ class Progress implements Disposable {
   async #write(): Promise<void> {
     this.#writing = true;
     while (this.#pending !== "") {
-      await this.#how.clock.sleep(PROGRESS_MS, this.#over.signal);
+      await this.#options.clock.sleep(PROGRESS_MS, this.#over.signal);
       if (this.#over.signal.aborted) return;
       const text = this.#pending.toWellFormed();
       this.#pending = "";
       // Who cannot write any more learns it from the outcome.
-      await this.#how.note({ type: "tool_progress", call: this.#call, text }).catch(() => undefined);
+      await this.#options.note({ type: "tool_progress", call: this.#call, text }).catch(() => undefined);
     }
     this.#writing = false;
   }

@@ -35,11 +35,11 @@ interface CutOff {
  * Takes over what the agent's own record has of a turn that was cut off and nobody heard: an effect that only the agent
  * knows of is an effect, and belongs into the log before anything else is sent. True when there was something.
  */
-export async function adoptUnheard(at: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
-  const cut = cutOffTurn(facts, at.upstreams);
-  const record = cut === null ? null : await readRecord(at, cut);
+export async function adoptUnheard(parts: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
+  const cut = cutOffTurn(facts, parts.upstreams);
+  const record = cut === null ? null : await readRecord(parts, cut);
   if (cut === null || record === null) return false;
-  const { space, id: conversation } = at.conversation;
+  const { space, id: conversation } = parts.conversation;
   const stored = await space.read({
     conversation,
     after: cut.start.seq - 1,
@@ -59,10 +59,10 @@ export async function adoptUnheard(at: AdoptUnheardInput, facts: readonly Entry[
     return [{ type: "tool_intent", call, name, input, replay: "never", turn }];
   });
   const nodes = turnMessages(events, { model: null, stopReason: "interrupted" }).map((body) =>
-    Object.assign(body, { id: at.newId() }),
+    Object.assign(body, { id: parts.newId() }),
   );
   const under = cut.end.node ?? cut.start.prompt;
-  await at.owner.append([...intents, ...(await inPlace(at, nodes, under))]);
+  await parts.owner.append([...intents, ...(await inPlace(parts, nodes, under))]);
   return true;
 }
 
@@ -71,10 +71,10 @@ export async function adoptUnheard(at: AdoptUnheardInput, facts: readonly Entry[
  * agent acts in a process of its own. Its record does not vouch for the opposite: what kills a host may cut that, too. An
  * agent in our process acts only after its intent.
  */
-export async function mayHaveActed(at: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
-  const cut = cutOffTurn(facts, at.upstreams);
+export async function mayHaveActed(input: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
+  const cut = cutOffTurn(facts, input.upstreams);
   if (cut === null || (cut.upstream !== null && cut.upstream.toolsElsewhere !== true)) return false;
-  return (await at.conversation.findAppend(settleKey(cut.start.turn))) !== null;
+  return (await input.conversation.findAppend(settleKey(cut.start.turn))) !== null;
 }
 
 function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): CutOff | null {
@@ -92,11 +92,11 @@ function cutOffTurn(facts: readonly Entry[], upstreams: readonly Upstream[]): Cu
 }
 
 /** What cannot be read cannot be taken over, whatever the reason: it must not keep a prompt from being sent. */
-async function readRecord(at: AdoptUnheardInput, cut: CutOff): Promise<readonly NativeMessage[] | null> {
-  const settings = { conversation: at.conversation.id, cwd: null, model: null, config: {}, usedAt: null };
+async function readRecord(input: AdoptUnheardInput, cut: CutOff): Promise<readonly NativeMessage[] | null> {
+  const settings = { conversation: input.conversation.id, cwd: null, model: null, config: {}, usedAt: null };
   const { upstream, session } = cut;
   if (upstream?.history === undefined) return null;
-  return bounded({ ...at, cancelled: NEVER }, upstream.history(session, settings)).catch(() => null);
+  return bounded({ ...input, cancelled: NEVER }, upstream.history(session, settings)).catch(() => null);
 }
 
 function lastWords(entry: Entry): string | null {
@@ -108,13 +108,13 @@ function lastWords(entry: Entry): string | null {
 function knownCalls(said: readonly Entry[]): (call: Pick<ToolCall, "id" | "name" | "input">) => boolean {
   const intents = said.filter((entry) => entry.type === "tool_intent");
   return (call) => {
-    const at = intents.findIndex(
+    const index = intents.findIndex(
       (known) =>
         known.call === call.id ||
         (known.name === call.name && JSON.stringify(known.input) === JSON.stringify(call.input)),
     );
-    if (at !== -1) intents.splice(at, 1);
-    return at !== -1;
+    if (index !== -1) intents.splice(index, 1);
+    return index !== -1;
   };
 }
 
