@@ -1,6 +1,7 @@
 import type { Holdfast } from "#conversation/holdfast";
 import type { ListFilter } from "#conversation/list-conversations";
 import type { ConversationRow } from "#store/requests";
+import { STATES } from "./text.ts";
 import { type ListedState, listedState } from "#transfer/listed/listed-state";
 
 /** A conversation of a list, with how it stands. */
@@ -8,19 +9,7 @@ export interface ListedRow extends ConversationRow {
   readonly state: ListedState;
 }
 
-export const LISTED_STATES: readonly ListedState[] = [
-  "quiet",
-  "working",
-  "waiting",
-  "cut_off",
-  "stopped",
-  "failed",
-  "limited",
-  "limit_over",
-  "damaged",
-  "newer_format",
-  "gone",
-];
+export const LISTED_STATES = Object.keys(STATES) as readonly ListedState[];
 
 export const LIST_STATUSES = ["working", "waiting", "live", "unclean", "limited", "rolled"] as const;
 type ListStatus = (typeof LIST_STATUSES)[number];

@@ -208,7 +208,7 @@ test("the tour is taken by keys, shows a session that is survived, and is offere
     titles.push((await heading.textContent()) ?? "");
     await page.locator(".tour-frame:visible").waitFor();
     if (step === 4) {
-      await page.locator(".ribbon.roll", { hasText: "end of its life" }).waitFor();
+      await page.locator(".ribbon.roll", { hasText: "expired" }).waitFor();
       await answers(/^Ada$/).waitFor();
       await expectAccessible(page);
       await picture(page, "tour-survived");

@@ -188,7 +188,7 @@ test("the chain says of each upstream session why it began, what it was told, wh
   expect(texts[1]).toMatch(/\d messages/);
   // The reason is about the session before, so it is no heading of the one that runs.
   expect(await rows.nth(3).locator("b").innerText()).toBe("Session D");
-  expect(texts[3]).toContain("session C had expired");
+  expect(texts[3]).toContain("session C expired");
   expect(await rows.locator(".tag").allInnerTexts()).toEqual(["current"]);
   await rows
     .nth(1)

@@ -4,7 +4,7 @@ import { TROUBLES } from "#edges/cli/serve/simulated-agent";
 import type { Entry } from "#log/entry";
 import { agentFor, choiceFor } from "../../ui/src/pages/conversation/compose/agent-choice.ts";
 import { goOnVerb } from "../../ui/src/pages/conversation/compose/go-on-verb.ts";
-import { ribbonWords } from "../../ui/src/pages/conversation/entry/ribbon-words.ts";
+import { ribbonText } from "../../ui/src/pages/conversation/entry/ribbon-text.ts";
 import { nodesOf } from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
 import { NO_TURN } from "../../ui/src/pages/conversation/thread/live-turn.ts";
 import {
@@ -34,13 +34,13 @@ test("ribbons say in words why a session was left", () => {
     entry(5, { type: "turn_end", turn: "t", outcome: "failed", resetAt: "later" }),
     entry(6, { type: "turn_end", turn: "u", outcome: "failed", class: "auth" }),
   ];
-  expect(ribbonsOf(facts).map(ribbonWords)).toEqual([
-    expect.stringContaining("end of its life"),
-    expect.stringContaining("The prompt was kept"),
-    expect.stringContaining("needs a person"),
+  expect(ribbonsOf(facts).map(ribbonText)).toEqual([
+    expect.stringContaining("expired"),
+    expect.stringContaining("limit"),
+    expect.stringContaining("login"),
   ]);
   const [link] = ribbonsOf([entry(3, { type: "upstream_link", upstream: "B", reason: "__proto__" })]);
-  expect(link === undefined ? "" : ribbonWords(link)).toContain("proto");
+  expect(link === undefined ? "" : ribbonText(link)).toContain("proto");
 });
 
 describe("what was survived", () => {
@@ -64,14 +64,13 @@ describe("what was survived", () => {
     expect(survivalSince(state([...asked, again, ended]), 2)).toMatchObject({
       turn: "ended",
       isAnswered: true,
-      words: [expect.stringContaining("started again")],
+      words: [expect.stringContaining("started it again")],
     });
   });
   test("is said of an id that changed by itself without another session that took over", () => {
     const rolled = entry(5, { type: "upstream_link", upstream: "B", reason: "rolled_by_upstream" });
     const { words } = survivalSince(state([...asked, rolled, ended]), 2);
-    expect(words).toEqual([expect.stringContaining("by itself")]);
-    expect(words.join()).not.toContain("took over");
+    expect(words).toEqual([expect.stringContaining("switched to a new session")]);
   });
   test("is told of the first turn behind a seq, and that a later one answered", () => {
     expect(survivalSince(state([]), 0).turn).toBe("none");
@@ -81,7 +80,7 @@ describe("what was survived", () => {
     expect(survivalSince(state([...asked, parked]), 2)).toMatchObject({ turn: "ended", isAnswered: false });
     expect(survivalSince(state([...asked, parked, ended]), 2)).toMatchObject({
       isAnswered: true,
-      words: [expect.stringContaining("Parked")],
+      words: [expect.stringContaining("Paused")],
     });
     expect(knownSeq(state([...asked, ended]))).toBe(9);
   });

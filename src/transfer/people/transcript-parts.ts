@@ -1,7 +1,7 @@
 import type { BranchEntry } from "#conversation/history-pages";
 import type { Json } from "#log/json/json-text";
 import type { ContentBlock } from "#log/message";
-import { reasonWords } from "#transfer/words";
+import { reasonText } from "#operations/text";
 
 /** What stands under a heading, before any page makes signs of it. All of it may be a stranger's. */
 export type Part =
@@ -44,7 +44,7 @@ export function sectionOf(entry: BranchEntry): Section | null {
     case "reset":
       return note(
         "Begun anew",
-        entry.reason === undefined ? [] : [{ as: "line", text: reasonWords(entry.reason) }],
+        entry.reason === undefined ? [] : [{ as: "line", text: reasonText(entry.reason) }],
       );
     case "custom":
       return entry.inContext === true ? note(entry.customType, (entry.content ?? []).flatMap(partOf)) : null;

@@ -1,7 +1,7 @@
 import type { HostEvent } from "#turn/host";
 import type { Json } from "#log/json/json-text";
-import { FORKED_TEXT, type NoticeText, noticeText, resetText, waitingText } from "#transfer/notices";
-import { NOT_UNDONE } from "#transfer/words";
+import { FORKED_TEXT, type NoticeText, noticeText, resetText, waitingText } from "#operations/notices";
+import { NOT_UNDONE } from "#operations/text";
 
 /** Something a host and its person are told besides what the agent says. */
 export interface Notice extends NoticeText {

@@ -1,6 +1,6 @@
 import { isLogError, LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
-import { NOT_UNDONE } from "#transfer/words";
+import { NOT_UNDONE } from "#operations/text";
 import { findEntry } from "#edges/cli/address";
 import { fit, safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { blockPreview } from "#transfer/shown/entry-preview";

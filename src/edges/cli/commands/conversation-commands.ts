@@ -1,5 +1,5 @@
 import { createConversation, goTo, newChat, setTitle } from "#operations/conversations";
-import { NOT_UNDONE } from "#transfer/words";
+import { NOT_UNDONE } from "#operations/text";
 import type { Command } from "#edges/cli/command";
 import { operationCommand } from "#edges/cli/operation-command";
 import { safeLine } from "#edges/cli/terminal/terminal";

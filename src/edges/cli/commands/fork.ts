@@ -2,7 +2,7 @@ import type { Conversation, ForkOptions } from "#conversation/conversation";
 import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { UserMessage } from "#log/message";
-import { NOT_UNDONE } from "#transfer/words";
+import { NOT_UNDONE } from "#operations/text";
 import { fork as forkConversation } from "#operations/conversations";
 import { perform, valueOf } from "#operations/operation";
 import { systemClock } from "#conversation/clock";

@@ -19,9 +19,9 @@ export const ls: Command = {
     "--agents [-n COUNT] [--repo PATH] [--agent NAME] [--since TIME]",
   ],
   about: `On a terminal one line each with headings: the end of the id, which names it as well as the
-whole; last change, number of entries, state, agent or model, folder, title. The state is empty when
-all is well; else working, waiting (for a person's answer), cut off (a turn never ended),
-stopped, failed, at its limit, limit over, damaged, or of a newer format. In a pipe: the whole id, last change, entries, title.
+whole; last change, number of entries, state, agent or model, folder, title. The state is empty for an
+idle conversation; else working, waiting (for your answer), interrupted (the process of a turn exited),
+stopped, failed, paused (limit), limit reset, damaged, or newer format. In a pipe: the whole id, last change, entries, title.
 With --json one object per line.
 
   PREFIX         only ids that start with this

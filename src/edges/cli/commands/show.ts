@@ -13,7 +13,7 @@ import { clockOf } from "#edges/cli/view/time";
 import { focusedBranch } from "#edges/cli/view/focused-branch";
 import { SessionNotes } from "#edges/cli/view/session-notes";
 import { turnNotes } from "#edges/cli/view/turn-notes";
-import { reasonWords } from "#transfer/words";
+import { reasonText } from "#operations/text";
 import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
 
 const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
@@ -129,7 +129,7 @@ function linesOf(entry: BranchEntry, view: View): readonly string[] {
     case "reset":
       return [
         style.yellow(
-          `— reset${entry.reason === undefined ? "" : `: ${safeLine(reasonWords(entry.reason))}`}; nothing above reaches the model`,
+          `— reset${entry.reason === undefined ? "" : `: ${safeLine(reasonText(entry.reason))}`}; nothing above reaches the model`,
         ),
       ];
     case "custom":

@@ -1,5 +1,5 @@
 import type { HostEvent } from "#turn/host";
-import { noticeText } from "#transfer/notices";
+import { noticeText } from "#operations/notices";
 import type { Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
 import { deniedBy, deniedLine, toolLines } from "./tool-lines.ts";

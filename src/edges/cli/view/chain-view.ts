@@ -1,10 +1,10 @@
 import type { Fidelity } from "#log/entry";
 import type { Link } from "#log/projections/chain";
 import { pad, safeLine, widthOf } from "#edges/cli/terminal/terminal";
-import { fidelityWords, reasonWords } from "#transfer/words";
+import { fidelityText, reasonText } from "#operations/text";
 import { clockOf } from "./time.ts";
 
-const HEADINGS = ["    #", "SINCE", "AGENT", "SESSION", "ENTRIES", "KNEW IT", "WHY"] as const;
+const HEADINGS = ["    #", "SINCE", "AGENT", "SESSION", "ENTRIES", "CONTEXT", "WHY"] as const;
 
 /** The rows of a chain, oldest first; with headings where a person looks at them. */
 export function chainRows(
@@ -17,8 +17,8 @@ export function chainRows(
     safeLine(account === null ? agent : `${agent}/${account}`),
     safeLine(id),
     carried === null ? "–" : `${carried.fromSeq}–${carried.toSeq}`,
-    fidelityWords(fidelity ?? null),
-    safeLine(reasonWords(reason)),
+    fidelityText(fidelity ?? null),
+    safeLine(reasonText(reason)),
   ]);
   const table = headed ? [[...HEADINGS], ...rows] : rows;
   const widths = HEADINGS.map((_, column) => Math.max(...table.map((row) => widthOf(row[column] ?? ""))));

@@ -4,7 +4,7 @@ import { isLogError } from "#log/errors";
 import type { ConversationRow } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import type { ListedRow } from "#operations/listed-rows";
-import type { ListedState } from "#transfer/listed/listed-state";
+import { STATES } from "#operations/text";
 import { ageOf } from "./time.ts";
 import { SHORT_ID_CHARS, shortId } from "#transfer/shown/shown-text";
 
@@ -25,25 +25,10 @@ export interface RowState {
   readonly state: string;
 }
 
-/** How each state is called in a row; nothing where all is well. */
-const STATE_WORDS: Readonly<Record<ListedState, string>> = {
-  quiet: "",
-  working: "working",
-  waiting: "waiting",
-  cut_off: "cut off",
-  stopped: "stopped",
-  failed: "failed",
-  limited: "at its limit",
-  limit_over: "limit over",
-  damaged: "damaged",
-  newer_format: "newer format",
-  gone: "gone",
-};
-
 /** What the list itself says; a log that nobody counted is asked for its newest facts, so it costs no more if it is long. */
 export async function rowState(holdfast: Holdfast, row: ListedRow): Promise<RowState> {
   const { conversation, summary } = row;
-  const state = STATE_WORDS[row.state];
+  const state = row.state === "quiet" ? "" : STATES[row.state].label;
   try {
     const agent =
       summary === null

@@ -3,7 +3,7 @@ import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
 import { kindOf } from "#transfer/shown/entry-preview";
 import { previewOf } from "./preview.ts";
 import { clockOf } from "./time.ts";
-import { endingClause, reasonWords } from "#transfer/words";
+import { endingClause, reasonText } from "#operations/text";
 
 // How a turn was carried out: what a person wants to know of it stands in messages, links and ends that went wrong.
 const MACHINERY: ReadonlySet<EntryType> = new Set([
@@ -55,13 +55,13 @@ export function logRow(
 function wordsFor(entry: Entry): string {
   switch (entry.type) {
     case "upstream_link":
-      return safeLine(`${entry.agent}: ${reasonWords(entry.reason)} (${entry.upstream})`);
+      return safeLine(`${entry.agent}: ${reasonText(entry.reason)} (${entry.upstream})`);
     case "upstream_end":
-      return safeLine(`${reasonWords(entry.reason, "it")} (${entry.upstream})`);
+      return safeLine(`${reasonText(entry.reason, "it")} (${entry.upstream})`);
     case "turn_end":
       return safeLine(endingClause(entry) ?? "");
     case "reset":
-      return safeLine(`${reasonWords(entry.reason ?? "")}; nothing above reaches the model`);
+      return safeLine(`${reasonText(entry.reason ?? "")}; nothing above reaches the model`);
     default:
       return previewOf(entry);
   }

@@ -1,5 +1,5 @@
 import type { Entry, EntryOf } from "#log/entry";
-import { reasonWords } from "#transfer/words";
+import { reasonText } from "#operations/text";
 
 /** Which sessions carried a conversation, as a reader comes across them. */
 export class SessionNotes {
@@ -18,6 +18,6 @@ export class SessionNotes {
   between(after: number, upTo: number): string | null {
     const link = this.#links.findLast(({ seq }) => seq > after && seq < upTo);
     if (link === undefined || link === this.#links[0]) return null;
-    return `another session of ${link.agent}: ${reasonWords(link.reason)}`;
+    return `another session of ${link.agent}: ${reasonText(link.reason)}`;
   }
 }

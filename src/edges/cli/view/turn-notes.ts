@@ -1,6 +1,6 @@
 import type { Entry } from "#log/entry";
 import { turnsOf } from "#log/projections/turns";
-import { endingClause } from "#transfer/words";
+import { endingClause } from "#operations/text";
 
 export interface TurnNotes {
   /** By the last node of a turn that did not end well: what became of it. */

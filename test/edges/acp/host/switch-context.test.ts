@@ -47,7 +47,7 @@ test.each([
   const { updates, error } = await host.prompt(id, "say something");
   expect(readBy(updates).split(sentence).length - 1).toBeLessThanOrEqual(1);
   expect(JSON.stringify(error)).toContain(sentence);
-  expect(readBy(updates)).toContain("at its limit");
+  expect(readBy(updates)).toContain("reached its limit");
 });
 
 test("every failed prompt has a class, and a code where the bridge refused it", async () => {

@@ -44,7 +44,7 @@ test("with sim: /compact keeps what was to be remembered, and /summary on tells 
   const compacted = lines("remember a=1", ...long, "/compact", "recall a");
   const { out, status } = await cli.run(["chat", "sim", "--model", "sim"], { input: compacted });
   expect(status).toBe(0);
-  expect(out).toContain("summarised for the model");
+  expect(out).toContain("summarized for the model");
   expect(out).toMatch(/agent +1\n/);
   const typed = lines(
     "remember b=1",

@@ -89,8 +89,8 @@ test("ls on a terminal has headings, and tells state, agent and folder; a newer 
   expect(lines[0]?.split(/\s+/)).toEqual(["ID", "CHANGED", "ENTRIES", "STATE", "AGENT", "FOLDER", "TITLE"]);
   const row = (start: string): string => lines.find((line) => line.startsWith(start)) ?? "";
   expect(row("456789ab")).toMatch(/codex\s+….*holdfast\s+Two sessions/);
-  expect(row("limited")).toContain("at its limit");
-  expect(row("cut-off")).toContain("cut off");
+  expect(row("limited")).toContain("paused");
+  expect(row("cut-off")).toContain("interrupted");
   expect(row("working")).toMatch(/^working\s+now\s+\d+\s+working/);
   expect(row("newer")).toContain("newer format");
   expect(row("newer")).not.toContain("damaged");
@@ -146,9 +146,9 @@ test("log tells people what was said and what happened; --all and --json have ev
 
 test("chain has headings on a terminal, the reason in words, and how each session came to know", async () => {
   const lines = (await see("chain", UUID)).trimEnd().split("\n");
-  expect(lines[0]).toMatch(/#\s+SINCE\s+AGENT\s+SESSION\s+ENTRIES\s+KNEW IT\s+WHY/);
-  expect(lines[1]).toMatch(/claude\s+s-1\s+\S+\s+by itself\s+the first one$/);
-  expect(lines[2]).toMatch(/codex\s+s-2\s+\S+\s+was told again\s+the one before had expired$/);
+  expect(lines[0]).toMatch(/#\s+SINCE\s+AGENT\s+SESSION\s+ENTRIES\s+CONTEXT\s+WHY/);
+  expect(lines[1]).toMatch(/claude\s+s-1\s+\S+\s+native\s+this is the first session$/);
+  expect(lines[2]).toMatch(/codex\s+s-2\s+\S+\s+replayed\s+the previous session expired$/);
   expect((await run("chain", UUID)).out).not.toContain("SINCE");
   const [{ links } = { links: [] }] = jsonLines((await run("chain", UUID, "--json")).out);
   expect(links).toMatchObject([

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { STATES } from "#operations/text";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
@@ -11,20 +12,6 @@ import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { wordsOf } from "../../text/message-words.ts";
 import { EffectLines } from "./effect-lines.tsx";
 import { type Listed, stripOf } from "./history-rows.ts";
-
-const STATE_WORDS: Readonly<Record<Listed["state"], string>> = {
-  quiet: "Quiet",
-  working: "Working",
-  waiting: "Waits for you",
-  cut_off: "A turn did not end, and nobody carries it",
-  stopped: "Its last turn was stopped",
-  failed: "Its last turn failed",
-  limited: "Parked until its agent is free again",
-  limit_over: "Parked; its agent is free again",
-  damaged: "Damaged",
-  newer_format: "Written by a newer Holdfast",
-  gone: "Erased",
-};
 
 function Row({
   name,
@@ -46,7 +33,7 @@ function About({ listed }: { readonly listed: Listed }): JSX.Element {
   const usage = summary?.usage;
   return (
     <dl class="kv">
-      <Row name="Status">{STATE_WORDS[listed.state]}</Row>
+      <Row name="Status">{STATES[listed.state].description}</Row>
       {summary?.model == null ? null : (
         <Row name="Model">
           {safeLine(summary.model)}

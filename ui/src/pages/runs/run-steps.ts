@@ -1,5 +1,6 @@
 import type { Entry } from "#log/entry";
 import type { Usage } from "#log/message";
+import { reasonText } from "#operations/text";
 import { tellingArgument } from "../../text/telling-argument.ts";
 import { wordsOf } from "../../text/message-words.ts";
 
@@ -92,7 +93,7 @@ function factStep(entry: Entry, calls: Calls): Told | null {
     case "compaction":
       return { kind: "setting", what: "Compaction", words: entry.summary };
     case "reset":
-      return { kind: "setting", what: "Context begins anew", words: entry.reason ?? "" };
+      return { kind: "setting", what: "Context cleared", words: reasonText(entry.reason ?? "cleared") };
     case "model_change":
       return { kind: "setting", what: "Model", words: entry.model };
     case "seed":

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { reasonText } from "#operations/text";
 import { safeLine, shortId } from "#transfer/shown/shown-text";
 import { Carrier } from "../../parts/marks/carrier.tsx";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
@@ -44,12 +45,12 @@ function NodeWords({ row }: { readonly row: Extract<TreeRow, { kind: "node" }> }
   const { node, carry } = row;
   const icon = iconOf(row);
   const words = safeLine(node.preview.slice(0, LINE_MAX));
-  const reason = safeLine(carry?.reason ?? "").replaceAll("_", " ");
+  const reason = carry === null ? "" : safeLine(reasonText(carry.reason));
   const name = node.treeKind === "setting" || node.treeKind === "start" ? WORDS[node.type] : undefined;
   return (
     <span class="say">
       {carry === null ? null : (
-        <span class="badge carry" title={`Carried on by another session: ${reason}`}>
+        <span class="badge carry" title={`New session: ${reason}`}>
           <Icon name="roll" />
           <Carrier place={carry.place} />
           {reason}

@@ -1,6 +1,6 @@
 import type { Api } from "#edges/http/client/index";
 import { safeLine } from "#transfer/shown/shown-text";
-import { reasonWords } from "#transfer/words";
+import { reasonText } from "#operations/text";
 import { carrierLetter } from "./carrier.tsx";
 
 export type Links = Api["getChain"]["response"]["links"];
@@ -16,7 +16,7 @@ export function startWords(links: Links, place: number): string {
     .slice(0, place)
     .findLastIndex(({ agent, account }) => agent === link.agent && account === link.account);
   return safeLine(
-    reasonWords(link.reason, before === -1 ? "the one before" : `session ${carrierLetter(before)}`),
+    reasonText(link.reason, before === -1 ? "the one before" : `session ${carrierLetter(before)}`),
   );
 }
 

@@ -1,12 +1,13 @@
 import type { JSX } from "preact";
+import { STATES } from "#operations/text";
 import type { Status } from "./mark-data.ts";
 
 const SAID: Readonly<Record<Exclude<Status, "quiet">, string>> = {
-  working: "Working",
-  waiting: "Waits for you",
-  parked: "Parked",
-  unclean: "Ended in the middle of a turn",
-  agent_only: "Only in an agent’s folder",
+  working: STATES.working.description,
+  waiting: STATES.waiting.description,
+  parked: "Paused",
+  unclean: "Interrupted or failed",
+  agent_only: "Not imported yet",
 };
 
 function shape(status: Exclude<Status, "quiet">): JSX.Element {

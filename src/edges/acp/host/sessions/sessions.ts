@@ -19,7 +19,7 @@ import { optionsIn } from "#edges/acp/host/wire/host-options";
 import type { HostRequest } from "#edges/acp/host/wire/host-request";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 import { forkedNotice } from "#edges/acp/host/notice-meta";
-import { NOT_UNDONE } from "#transfer/words";
+import { NOT_UNDONE } from "#operations/text";
 import { openResult } from "#edges/acp/host/requests/open-result";
 import { fieldsOf, textIn } from "#log/json/json-fields";
 

@@ -6,7 +6,7 @@ import type { WireMessage } from "#turn/wire-message";
 import type { EndingClass } from "#log/ending-class";
 import { Message, spanAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
-import { endingMessage } from "#transfer/words";
+import { endingMessage } from "#operations/text";
 import { rewriteIds, withMeta } from "#edges/acp/wire/rewrite";
 
 const CODES: { readonly [G in ErrorGroup]: number } = {

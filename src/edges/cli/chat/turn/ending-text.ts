@@ -1,6 +1,6 @@
 import type { AgentResult } from "#agent/agent-options";
 import { PROVIDERS } from "#agent/models/providers";
-import { endingSentence } from "#transfer/words";
+import { endingSentence } from "#operations/text";
 import { clockOf, spanText } from "#edges/cli/view/time";
 
 /** Where a person reads it, which decides what they can do next. */

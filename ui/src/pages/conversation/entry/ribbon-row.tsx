@@ -2,6 +2,7 @@ import { priorContextOf } from "#log/projections/sent-context";
 import type { ComponentChildren, JSX } from "preact";
 import { safeLine, safeText } from "#transfer/shown/shown-text";
 import type { EntryOf } from "#log/entry";
+import { reasonText } from "#operations/text";
 import { Carried } from "../../../parts/marks/carried.tsx";
 import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
@@ -10,7 +11,7 @@ import { Clock, momentText } from "../../../parts/shown-time.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
 import type { Links } from "../thread/thread-state.ts";
 import type { Ribbon } from "../thread/turn-facts.ts";
-import { reasonWords, ribbonWords } from "./ribbon-words.ts";
+import { ribbonText } from "./ribbon-text.ts";
 
 interface FrameProps {
   readonly kind: "roll" | "fold" | "park";
@@ -89,12 +90,9 @@ export function RibbonRow({
             {from === null ? null : <Carrier place={from} />}
             {from === null ? null : <span>→</span>}
             {to === -1 ? null : <Carrier place={to} />}
-            <span class="why">{safeLine(ribbon.reason).replaceAll("_", " ")}</span>
-            {reasonWords(ribbon.reason) === null ? null : (
-              <span class="faint">{reasonWords(ribbon.reason)}</span>
-            )}
-            {ribbon.words === null || ribbon.words === ribbon.reason ? null : (
-              <span class="faint">“{safeLine(ribbon.words)}”</span>
+            <span class="why">{ribbonText(ribbon)}</span>
+            {ribbon.ended === null || ribbon.ended === ribbon.reason ? null : (
+              <span class="faint">{safeLine(reasonText(ribbon.ended))}</span>
             )}
             <span class="when">
               <Clock time={ribbon.time} />
@@ -115,7 +113,7 @@ export function RibbonRow({
   return (
     <RibbonFrame kind="park" seq={ribbon.seq} icon={PARK_ICONS[ribbon.kind]} to={carrier} isSent={isSent}>
       <span>
-        {ribbonWords(ribbon)}
+        {ribbonText(ribbon)}
         {ribbon.kind === "parked" ? <> Free again at {momentText(ribbon.until)}.</> : null}
       </span>
       <span class="line" />

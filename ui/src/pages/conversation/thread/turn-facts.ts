@@ -21,8 +21,8 @@ export type Ribbon =
       readonly time: string;
       readonly reason: string;
       readonly upstream: string;
-      /** What the session before said when it ended. */
-      readonly words: string | null;
+      /** Why the session before ended. */
+      readonly ended: string | null;
       readonly attempt: EntryOf<"attempt"> | null;
     }
   | {
@@ -85,7 +85,7 @@ export function ribbonsOf(
         time,
         reason: fact.reason,
         upstream: fact.upstream,
-        words: ended?.type === "upstream_end" ? ended.reason : null,
+        ended: ended?.type === "upstream_end" ? ended.reason : null,
         attempt: attempt?.type === "attempt" ? attempt : null,
       });
     } else if (fact.type === "attempt") {

@@ -1,4 +1,4 @@
-import { ribbonWords } from "../entry/ribbon-words.ts";
+import { ribbonText } from "../entry/ribbon-text.ts";
 import { factsBetween, type ThreadState } from "../thread/thread-state.ts";
 import { ribbonsOf } from "../thread/turn-facts.ts";
 
@@ -29,12 +29,8 @@ export function survivalSince(state: ThreadState, seq: number): Survival {
     turn: end === undefined ? "running" : "ended",
     isAnswered: own.some((fact) => fact.type === "turn_end" && fact.outcome === "completed"),
     words: ribbons.flatMap((ribbon) => {
-      if (ribbon.kind !== "rollover") return [ribbonWords(ribbon)];
-      if (ribbon.reason === "rolled_by_upstream")
-        return ["The agent switched to a new session by itself; the next prompt carries the context."];
-      if (ribbon.reason === "renamed_by_upstream")
-        return ["The agent changed the id of its session; the new id is linked."];
-      return ribbon.reason === "first" ? [] : [`A new session took over: ${ribbonWords(ribbon)}.`];
+      if (ribbon.kind !== "rollover") return [ribbonText(ribbon)];
+      return ribbon.reason === "first" ? [] : [`New session: ${ribbonText(ribbon)}.`];
     }),
   };
 }

@@ -1,11 +1,20 @@
-/** Words for people: one table, whoever shows them. */
+/** One table of text, for every edge. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { HostEvent } from "#turn/host";
-import type { EntryOf } from "#log/entry";
 import { ENDING_CLASSES } from "#log/ending-class";
 import { noticeOf } from "#edges/acp/host/notice-meta";
-import { noticeText } from "#transfer/notices";
-import { endingClause, endingMessage, endingSentence, reasonWords } from "#transfer/words";
+import { noticeText } from "#operations/notices";
+import { LISTED_STATES } from "#operations/listed-rows";
+import {
+  endingClause,
+  endingMessage,
+  endingSentence,
+  isKnownReason,
+  reasonText,
+  STATES,
+} from "#operations/text";
 
 const about = { conversation: "c", upstream: "s" } as const;
 const EVENTS: readonly HostEvent[] = [
@@ -41,11 +50,11 @@ test.each(EVENTS)("an editor shows $type in the words that everyone uses", (even
 
 test("every ending has words, and none of them is the name of its class", () => {
   for (const known of ENDING_CLASSES.filter((one) => one !== "completed")) {
-    const end = { outcome: "failed", class: known } as EntryOf<"turn_end">;
+    const end = { outcome: "failed", class: known };
     const words = [endingClause(end) ?? "", endingSentence({ outcome: "failed", class: known })];
     expect(words.filter((one) => one === "" || /_|failed: failed/.test(one))).toEqual([]);
   }
-  expect(endingClause({ outcome: "completed" } as EntryOf<"turn_end">)).toBeNull();
+  expect(endingClause({ outcome: "completed" })).toBeNull();
 });
 
 test("an agent's own words are kept where they help, and not where it died", () => {
@@ -56,8 +65,37 @@ test("an agent's own words are kept where they help, and not where it died", () 
   expect(ending("crashed", "exit 137")).not.toContain("137");
 });
 
-test("a reason speaks of the session it is about; one that is not known is shown as it stands", () => {
-  expect(reasonWords("expired")).toContain("the one before");
-  expect(reasonWords("expired", "it")).toMatch(/^it /);
-  expect(reasonWords("some_new_thing")).toBe("some new thing");
+test("a reason names the session before; an unknown one is shown as it is", () => {
+  expect(reasonText("expired", "session C")).toMatch(/^session C /);
+  expect(reasonText("expired")).not.toContain("%");
+  expect(reasonText("some_new_thing")).toBe("some new thing");
+});
+
+/** The reasons that Holdfast itself writes. */
+const WRITTEN = ["src/upstream", "src/conversation", "src/edges/acp/host"].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => reasonsIn(join(folder, file))),
+);
+
+function reasonsIn(file: string): readonly string[] {
+  const text = readFileSync(file, "utf8");
+  const patterns = [
+    /(?<!stop: \{ )\breason(?::| =(?!=))[^;\n"[{]*"([a-z_]+)"(?: : "([a-z_]+)")?/g,
+    /endUpstream\([^"\n]*"([a-z_]+)"/g,
+    ...(file.endsWith("/choose.ts") ? [/(?:return|\?\?) "([a-z_]+)"/g] : []),
+  ];
+  return patterns.flatMap((pattern) =>
+    [...text.matchAll(pattern)].flatMap(([, ...found]) => found.filter((reason) => reason !== undefined)),
+  );
+}
+
+test("every reason that is written, every ending and every state has its text", () => {
+  expect(WRITTEN).toEqual(expect.arrayContaining(["first", "agent_switch", "edited", "new_chat", "in_use"]));
+  expect([...new Set(WRITTEN)].filter((reason) => !isKnownReason(reason))).toEqual([]);
+  const bare = ENDING_CLASSES.filter((code) => code.includes("_") && reasonText(code).includes("_"));
+  expect(bare).toEqual([]);
+  for (const state of LISTED_STATES)
+    expect([STATES[state].label, STATES[state].description]).not.toContain("");
+  expect(LISTED_STATES.length).toBeGreaterThan(10);
 });
