@@ -1,5 +1,5 @@
 import type { Conversation } from "../src/conversation/conversation.ts";
-import { restore } from "../src/agent/index.ts";
+import { restore } from "../src/agent/restore.ts";
 import { openHoldfast } from "../src/open.ts";
 import type { EntryBody } from "../src/log/entry.ts";
 import { BareReader } from "./bare.ts";

@@ -1,5 +1,5 @@
 import { Agent } from "../src/agent/index.ts";
-import { directSteps, engineSteps } from "../src/agent/steps/index.ts";
+import { directSteps, engineSteps } from "../src/agent/steps/engine-steps.ts";
 import { openHoldfast } from "../src/open.ts";
 import { ASKED, StreamingModel } from "./agent-loop.ts";
 import { fill } from "./history.ts";

@@ -1,5 +1,6 @@
 /* oxlint-disable no-console */
-import { openHoldfast, pieceBodies } from "../src/index.ts";
+import { openHoldfast } from "../src/index.ts";
+import { pieceBodies } from "../src/transfer/index.ts";
 
 await using holdfast = await openHoldfast({ store: "memory:" });
 const thread = await holdfast.create({ id: "thread-17" });

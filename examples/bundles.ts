@@ -1,8 +1,9 @@
 /* oxlint-disable no-console */
+import { bundleFile, exportBundle, importBundle } from "../src/transfer/index.ts";
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { bundleFile, exportBundle, importBundle, openHoldfast, user } from "../src/index.ts";
+import { openHoldfast, user } from "../src/index.ts";
 
 await using production = await openHoldfast({ store: "sqlite:production.db" });
 const chat = await production.create({ id: "changelog" });

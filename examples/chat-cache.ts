@@ -1,7 +1,8 @@
 /* oxlint-disable no-console */
+import { migrateInto, openMigrationSource, verifyMigration } from "../src/transfer/index.ts";
 import { DatabaseSync } from "node:sqlite";
 import { isDeepStrictEqual } from "node:util";
-import { isLogError, migrateInto, openHoldfast, openMigrationSource, verifyMigration } from "../src/index.ts";
+import { isLogError, openHoldfast } from "../src/index.ts";
 import { fromOpenAI, toOpenAI, type OpenAIMessage } from "../src/transfer/messages/index.ts";
 
 // The table that the app has had all along; a cache in Redis would be read and written alike.

@@ -1,5 +1,6 @@
 /* oxlint-disable no-console */
-import { copySpace, openHoldfast } from "../src/index.ts";
+import { openHoldfast } from "../src/index.ts";
+import { copySpace } from "../src/transfer/index.ts";
 
 await using from = await openHoldfast({ store: "jsonl:chats" });
 await using to = await openHoldfast({ store: "sqlite:chats.db" });

@@ -2,8 +2,7 @@
 import { OpenWorkflow } from "openworkflow";
 import { BackendSqlite } from "openworkflow/sqlite";
 import { openHoldfast } from "../src/index.ts";
-import { Agent } from "../src/agent/index.ts";
-import { openWorkflowSteps } from "../src/agent/steps/index.ts";
+import { Agent, openWorkflowSteps } from "../src/agent/index.ts";
 
 await using holdfast = await openHoldfast({ store: "sqlite:log.db" });
 await using agent = new Agent(holdfast, { model: "sim" });

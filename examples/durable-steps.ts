@@ -1,7 +1,6 @@
 /* oxlint-disable no-console */
-import { openHoldfast } from "../src/index.ts";
-import { Agent, type Tool } from "../src/agent/index.ts";
-import { directSteps } from "../src/agent/steps/index.ts";
+import { openHoldfast, type Tool } from "../src/index.ts";
+import { Agent, directSteps } from "../src/agent/index.ts";
 
 await using holdfast = await openHoldfast({ store: "sqlite:durable.db" });
 const chat = await holdfast.create({ title: "Invoices" });

@@ -1,5 +1,5 @@
 /* oxlint-disable no-console */
-import { COMMON_ENDINGS } from "../src/index.ts";
+import { COMMON_ENDINGS } from "../src/edges/acp/index.ts";
 import { PLAIN_DIALECT, type Vendor } from "../src/edges/acp/index.ts";
 import { vendorContract } from "../src/testing/index.ts";
 

@@ -1,6 +1,6 @@
 /* oxlint-disable no-console */
-import { openHoldfast } from "../src/index.ts";
-import { Agent, type Tool } from "../src/agent/index.ts";
+import { openHoldfast, type Tool } from "../src/index.ts";
+import { Agent } from "../src/agent/index.ts";
 
 await using holdfast = await openHoldfast({ store: "memory:" });
 const chat = await holdfast.create({ title: "Invoices" });

@@ -1,6 +1,6 @@
 /* oxlint-disable no-console */
-import { openHoldfast } from "../src/index.ts";
-import { decodeEntry, type EntryBody, type Message } from "../src/log/index.ts";
+import { openHoldfast, type EntryBody, type Message } from "../src/index.ts";
+import { decodeEntry } from "../src/store/index.ts";
 
 await using holdfast = await openHoldfast({ store: "memory:" });
 const thread = await holdfast.create({ id: "thread-17", title: "Invoice 17" });

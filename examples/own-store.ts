@@ -1,21 +1,27 @@
 /* oxlint-disable no-console */
 import { setImmediate as network } from "node:timers/promises";
-import { contractFor } from "../src/store/contract/index.ts";
+import { contractFor } from "../src/testing/index.ts";
+import {
+  type AppendResult,
+  type ConversationId,
+  type Entry,
+  type EntryId,
+  type HeadView,
+  type ConversationRow,
+  LogError,
+  type Store,
+  type StoredEntry,
+} from "../src/index.ts";
 import {
   type Appended,
-  type AppendResult,
   type Batch,
   type BatchEndAt,
   changeHead,
-  type ConversationId,
   currentPlace,
   decodeEntry,
-  type Entry,
-  type EntryId,
   type Facet,
   findVisible,
   forkStart,
-  type HeadView,
   type HeldNode,
   hiddenAmong,
   indexPlan,
@@ -26,8 +32,6 @@ import {
   leaseAt,
   type Lineage,
   linkOf,
-  type ConversationRow,
-  LogError,
   LogIndex,
   type LogStore,
   type Ownership,
@@ -43,8 +47,6 @@ import {
   sha256,
   type SpaceId,
   type Start,
-  type Store,
-  type StoredEntry,
   storedEntries,
   storePort,
   withinBytes,

@@ -1,5 +1,6 @@
 /* oxlint-disable no-console */
-import { exportBundle, exportMarkdown, openHoldfast } from "../src/index.ts";
+import { openHoldfast } from "../src/index.ts";
+import { exportBundle, exportMarkdown } from "../src/transfer/index.ts";
 
 await using holdfast = await openHoldfast({ store: "sqlite:chats.db" });
 const text = "Deploy with API_KEY=a1b2c3d4e5f6g7h8, please";

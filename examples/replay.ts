@@ -1,6 +1,6 @@
 /* oxlint-disable no-console */
-import { openHoldfast } from "../src/index.ts";
-import { Agent, replay, type ReplayAgent, type Tool } from "../src/agent/index.ts";
+import { openHoldfast, type Tool } from "../src/index.ts";
+import { Agent, replay, type ReplayAgent } from "../src/agent/index.ts";
 
 const sent: string[] = [];
 const email: Tool = {

@@ -2,6 +2,7 @@
  * Makes the pictures of the docs (`npm run pictures`): the real UI in a real browser over a real server, with the sample that
  * whoever starts it can load. Clock, ids and fonts are fixed, so that what comes out changes only where the UI does.
  */
+import type { Listening } from "#edges/http/node/listen";
 import { mkdirSync, mkdtempDisposableSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import type { Browser, Page } from "playwright-core";
 import { Memory } from "#agent/memory/memory";
 import { openModel } from "#agent/models/open-model";
 import type { ReplayAgent } from "#agent/replay/replay-options";
-import { HttpHandler, knownNames, listen, type Listening } from "#edges/http/index";
+import { HttpHandler, knownNames, listen } from "#edges/http/index";
 import { SIM_MODELS, simulatedEmail } from "#edges/cli/serve/simulated-replays";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { packageVersion } from "#edges/cli/version";

@@ -250,7 +250,7 @@ test("the environment is read at the command line, and where a model is opened",
   ]);
 });
 
-test("every source file is reached from an export, the command line or a worker", () => {
+test("every source file is reached from an export, the command line, a worker or the web UI", () => {
   const exported = [...read("package.json").matchAll(/"\.\/dist\/([^"]+)\.js"/g)].map(
     (match) => `src/${match[1]}.ts`,
   );
@@ -265,7 +265,7 @@ test("every source file is reached from an export, the command line or a worker"
     reached.add(file);
     for (const target of importsOf(file)) visit(target);
   };
-  for (const file of [...exported, ...workers]) visit(file);
+  for (const file of [...exported, ...workers, ...ui.flatMap(importsOf)]) visit(file);
   expect(product.filter((file) => !reached.has(file))).toEqual([]);
 });
 

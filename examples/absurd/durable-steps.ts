@@ -1,8 +1,7 @@
 /* oxlint-disable no-console */
 import { Absurd } from "absurd-sdk";
 import { openHoldfast } from "../../src/index.ts";
-import { Agent } from "../../src/agent/index.ts";
-import { absurdSteps, absurdWorkerOptions } from "../../src/agent/steps/index.ts";
+import { Agent, absurdSteps, absurdWorkerOptions } from "../../src/agent/index.ts";
 
 // node durable-steps.ts postgres://… where Absurd's SQL has been loaded.
 const [, , database = ""] = process.argv;

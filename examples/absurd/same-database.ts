@@ -2,8 +2,7 @@
 import { Absurd } from "absurd-sdk";
 import pg from "pg";
 import { openHoldfast } from "../../src/index.ts";
-import { Agent } from "../../src/agent/index.ts";
-import { absurdSteps, absurdWorkerOptions } from "../../src/agent/steps/index.ts";
+import { Agent, absurdSteps, absurdWorkerOptions } from "../../src/agent/index.ts";
 import { postgresStore } from "../../src/stores/postgres/index.ts";
 
 // node same-database.ts postgres://… where Absurd's SQL has been loaded.

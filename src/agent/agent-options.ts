@@ -37,7 +37,7 @@ export type Permission = PermissionPolicy | ((call: CallToDecide) => Decision | 
 export const askForEffects: Permission = ({ tool }) => (tool.effect === "none" ? "allow" : "ask");
 
 /** When and how a conversation is summarised. */
-export interface CompactionOptions {
+interface CompactionOptions {
   /** Tokens of the model's window that are kept free. */
   readonly reserveTokens?: number;
   /** Tokens of the newest messages that stay word for word. */
@@ -187,7 +187,7 @@ export interface AgentTurnOptions extends Host {
 
 /** What may be said of a turn that is carried to its end. */
 export interface AgentCarryOptions extends AgentTurnOptions {
-  /** Each step of the turn is a step of this task, in an engine for durable work (`holdfast/steps`). */
+  /** Each step of the turn is a step of this task, in an engine for durable work. */
   readonly steps?: DurableStep;
 }
 

@@ -27,7 +27,7 @@ import type { Skills } from "./skills/skills.ts";
 import { callsIn } from "./rules/answer-entries.ts";
 
 /** Something the conversation names and this host does not have. */
-export interface Missing {
+interface Missing {
   readonly kind: "tool" | "skill" | "model" | "server" | "folder" | "instructions";
   readonly name: string;
   readonly message: string;

@@ -15,7 +15,7 @@ const LIMIT = 50;
 const LOOKED_AT = 100;
 
 /** Of the last turn. `limited`: whoever carried it said when it is free again. `damaged`: nobody can say. */
-export type LastTurnKind = "none" | "open" | "completed" | "interrupted" | "failed" | "limited" | "damaged";
+type LastTurnKind = "none" | "open" | "completed" | "interrupted" | "failed" | "limited" | "damaged";
 
 /** Which conversations of a list are meant; what is left out does not matter. */
 export interface ListFilter {

@@ -27,7 +27,7 @@ export interface SignedOut {
   readonly failed: readonly SignOutFailure[];
 }
 
-export interface SignOutFailure {
+interface SignOutFailure {
   readonly conversation: ConversationId;
   readonly code: ErrorCode;
   readonly message: string;

@@ -9,7 +9,7 @@ export type BlockExtras = {
 };
 
 /** The bytes of a block: the digest of a blob of the conversation, or base64. */
-export type BlockData = {
+type BlockData = {
   readonly mediaType: string;
   readonly blob?: string;
   readonly data?: string;

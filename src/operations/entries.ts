@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import { entryLine } from "#log/codec";
-import type { Entry, EntryBody, StoredEntry } from "#log/entry";
+import type { EntryBody, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import { objectText } from "#log/json/json-text";
 import type { ContextMessage } from "#log/projections/pairs";
@@ -31,16 +31,6 @@ import {
   text,
   written,
 } from "./schemas.ts";
-
-/** Entries in the order of the log, whichever way the pages go. */
-export interface EntryPage {
-  readonly conversation: string;
-  readonly entries: readonly Entry[];
-  /** `after` of the page that follows, `before` of the one that precedes; null: there is none. */
-  readonly next: number | null;
-  readonly previous: number | null;
-  readonly headSeq: number;
-}
 
 /** What the model is sent, word for word. */
 export interface ContextView {

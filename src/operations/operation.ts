@@ -9,7 +9,7 @@ import type { EndedTurn, Turns } from "#turn/turns";
 import { type Fields, object, type ObjectOf, problemsOf, type Schema, type TypeOf } from "./schemas.ts";
 
 /** Of the first three each includes those before it; `metrics` is for the figures of the process alone. */
-export type Access = "read" | "write" | "admin" | "metrics";
+type Access = "read" | "write" | "admin" | "metrics";
 
 /** Which agent runs a turn, and the model it asks. */
 export interface AgentChoice {
@@ -98,7 +98,6 @@ export interface Operation<Input extends object = object, Output = unknown> exte
 }
 
 export type AnyOperation = Operation<never>;
-export type InputOf<O> = O extends Operation<infer I> ? I : never;
 export type OutputOf<O> = O extends Operation<never, infer R> ? R : never;
 
 type NoFields = { readonly [name in never]: Schema };

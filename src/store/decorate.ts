@@ -6,7 +6,7 @@ import type { Store } from "./store.ts";
 export type AnyVerb = (...given: readonly unknown[]) => unknown;
 
 /** Carries a call out, or not; `verb` says what it is about. */
-export type Around = <T>(call: () => Promise<T>, verb: string) => Promise<T>;
+type Around = <T>(call: () => Promise<T>, verb: string) => Promise<T>;
 
 export interface Decoration {
   /** Goes around every call that answers by a promise: those of the store and those of its spaces. */

@@ -57,7 +57,7 @@ export interface LogStore {
 }
 
 /** Nodes by what people call them. */
-export interface Names {
+interface Names {
   /** The nodes, own and inherited, whose id starts and ends so. */
   ids(request: IdsRequest): Promise<readonly EntryId[]>;
   /**
@@ -77,33 +77,33 @@ export interface Tail {
 }
 
 /** Runs as rows, kept by the append. */
-export interface Runs {
+interface Runs {
   /** Oldest first; each run once, with what it has counted until now. */
   runs(request: RunsRequest): Promise<RunPage>;
 }
 
-export interface Search {
+interface Search {
   /** Newest first: by time, and within one conversation, when only that is searched, by seq. */
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
 }
 
 /** Bytes that entries name by their digest. */
-export interface Blobs {
+interface Blobs {
   putBlob(conversation: ConversationId, bytes: Uint8Array): Promise<Digest>;
   getBlob(conversation: ConversationId, digest: Digest): Promise<Uint8Array>;
 }
 
-export interface Erase {
+interface Erase {
   /** Removes a conversation for good. What living forks inherited stays, unlisted, until the last of them goes. */
   erase(conversation: ConversationId): Promise<void>;
 }
 
-export interface Check {
+interface Check {
   check(request: CheckRequest): Promise<readonly Finding[]>;
 }
 
 /** What a store may bring, each by itself; the log it must. */
-export interface Facets {
+interface Facets {
   readonly log: LogStore;
   readonly names: Names;
   readonly tail: Tail;

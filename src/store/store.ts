@@ -4,7 +4,7 @@ import type { Backup, BackupRequest, StoreHealth } from "./requests.ts";
 
 /**
  * The port every store implements. A store carries out what the rules in src/log decide and holds none of its own;
- * `holdfast/contract` says, as runnable cases, what each verb promises. Whoever opens a store closes it.
+ * `storeContract` of `holdfast/testing` says, as runnable cases, what each verb promises. Whoever opens a store closes it.
  */
 export interface Store extends AsyncDisposable {
   /** What it brings. A verb of another facet fails with `facet_missing`. */

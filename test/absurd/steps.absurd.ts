@@ -135,7 +135,6 @@ test.each(["durable-steps.ts", "same-database.ts"])(
       .replace(/^\/\*.*\*\/\n/, "")
       .replace("../../src/index.ts", "holdfast")
       .replace("../../src/agent/index.ts", "holdfast/agent")
-      .replace("../../src/agent/steps/index.ts", "holdfast/steps")
       .replace("../../src/stores/postgres/index.ts", "holdfast/postgres");
     const guide = readFileSync(
       join(import.meta.dirname, "..", "..", "docs", "guides", "durable-steps.md"),

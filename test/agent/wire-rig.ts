@@ -1,9 +1,10 @@
+import type { InMemoryBacking } from "#stores/in-memory/index";
 import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { openModel } from "#agent/models/open-model";
 import { type Clock, systemClock } from "#conversation/clock";
 import { Holdfast } from "#conversation/holdfast";
-import { type InMemoryBacking, inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import type { ModelServer } from "../support/model-server.ts";
 import type { WireName } from "../support/model-server/scripted-answer.ts";
 

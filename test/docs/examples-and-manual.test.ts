@@ -25,22 +25,25 @@ function blocks(text: string, language: string): readonly string[] {
     .map(([, , code = ""]) => code);
 }
 
+/** The name of a file that an example imports, as the package exports it. */
+const EXPORTED = new Map(
+  Object.entries(
+    (
+      JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+        exports: { readonly [path: string]: { readonly default?: string } };
+      }
+    ).exports,
+  ).map(([path, { default: file = "" }]) => [
+    file.replace(/^\.\/dist\/(.*)\.js$/, "../src/$1.ts"),
+    `holdfast${path.slice(1)}`,
+  ]),
+);
+
 /** An example as a reader would write it: with the package's name, and without the note to the linter. */
 function exampleText(name: string): string {
   return readFileSync(join(ROOT, "examples", name), "utf8")
     .replace(/^\/\*.*\*\/\n/, "")
-    .replace('"../src/index.ts"', '"holdfast"')
-    .replace('"../src/log/index.ts"', '"holdfast/log"')
-    .replace('"../src/transfer/messages/index.ts"', '"holdfast/messages"')
-    .replace('"../src/testing/index.ts"', '"holdfast/testing"')
-    .replace('"../src/store/index.ts"', '"holdfast/store"')
-    .replace('"../src/store/contract/index.ts"', '"holdfast/contract"')
-    .replace('"../src/agent/index.ts"', '"holdfast/agent"')
-    .replace('"../src/agent/steps/index.ts"', '"holdfast/steps"')
-    .replace('"../src/telemetry/index.ts"', '"holdfast/telemetry"')
-    .replace('"../src/edges/acp/index.ts"', '"holdfast/acp"')
-    .replace('"../src/edges/http/index.ts"', '"holdfast/http"')
-    .replace('"../src/edges/http/client/index.ts"', '"holdfast/client"');
+    .replaceAll(/ from "(\.\.\/src\/[^"]+)"/g, (_, file: string) => ` from "${EXPORTED.get(file) ?? file}"`);
 }
 
 const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".ts"));

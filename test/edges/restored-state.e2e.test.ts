@@ -5,9 +5,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Agent, McpServers, Memory, restore, Skills, type Tool } from "#agent/index";
+import { Agent, McpServers, Memory, Skills } from "#agent/index";
 import type { AgentOptions } from "#agent/agent-options";
-import { directSteps } from "#agent/steps/index";
+import { restore } from "#agent/restore";
+import type { Tool } from "#turn/effects/tool";
+import { directSteps } from "#agent/steps/engine-steps";
 import { listIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { openHoldfast } from "#open";

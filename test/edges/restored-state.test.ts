@@ -1,8 +1,9 @@
 /** One conversation, restored through the library, the command line and the editor's protocol: the same in every field. */
+import type { Tool } from "#turn/effects/tool";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Agent, Memory, type Tool } from "#agent/index";
+import { Agent, Memory } from "#agent/index";
 import type { AgentOptions } from "#agent/agent-options";
 import { openHoldfast } from "#open";
 import { ScriptedModel } from "../agent/scripted-model.ts";

@@ -4,12 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openHoldfast } from "holdfast";
 import * as acp from "holdfast/acp";
-import { storeContract } from "holdfast/contract";
 import { jsonlStore } from "holdfast/jsonl";
-import { planAppend } from "holdfast/log";
 import { inMemoryBacking, inMemoryStore } from "holdfast/in-memory";
-import { SimWorld } from "holdfast/testing";
 import { sqliteStore } from "holdfast/sqlite";
+import { planAppend } from "holdfast/store";
+import { SimWorld, storeContract } from "holdfast/testing";
 
 const root = mkdtempSync(join(process.cwd(), "data-"));
 let made = 0;

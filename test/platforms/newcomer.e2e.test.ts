@@ -103,7 +103,13 @@ test("a model whose package is not there says what to install, and nothing is be
 
 test("its guides and reference come along, and its entry reaches no source outside", () => {
   const home = join(folder.path, "node_modules/holdfast");
-  for (const page of ["docs/api.md", "docs/guides/effects.md", "docs/guides/messages.md", "README.md"])
+  for (const page of [
+    "docs/api/README.md",
+    "docs/api/holdfast.md",
+    "docs/guides/effects.md",
+    "docs/guides/messages.md",
+    "README.md",
+  ])
     expect(readFileSync(join(home, page), "utf8")).not.toBe("");
   expect(dirname(home)).toBe(join(folder.path, "node_modules"));
   const { dependencies = {} } = JSON.parse(readFileSync(join(home, "package.json"), "utf8")) as {

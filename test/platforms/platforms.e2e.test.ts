@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { storeContract } from "../../src/store/contract/index.ts";
+import { storeContract } from "../../src/store/contract/store-contract.ts";
 import { installDependencies, packedFile } from "../support/packed.ts";
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { apiPage, declarationsIn, publicNames, spelledOut } from "../../scripts/api-docs.ts";
+import { apiPage, declarationsIn, spelledOut } from "../../scripts/api-docs.ts";
 import { clientRoute } from "../../scripts/client-routes.ts";
 import { httpApiPage } from "../../scripts/http-api-docs.ts";
 import { testMapPage } from "../../scripts/test-map.ts";
@@ -62,33 +62,3 @@ export declare const GROUPS: {
   expect(shown("(typeof GROUPS)[K]")).toBe('export type T =\n  | "time"\n  | "place";');
   expect(shown("typeof SIDES")).toBe("export type T = typeof SIDES;");
 });
-
-/** Aliases that only shorten what others say, the inner side of a class, and what `holdfast/http` takes of it. */
-const INNER = new Set(
-  "Bodies Choice FactBodies ForkFidelity SentContext Id JsonObject LackingInput MessageBody NodeBodies OnSession OwnerActions PoolItem Turns".split(
-    " ",
-  ),
-);
-
-test("every type that a signature of the root names can be imported from there, the port's own from holdfast/store", () => {
-  const names = publicNames().get("holdfast") ?? [];
-  const port = publicNames().get("holdfast/store") ?? [];
-  const known = new Set([...names, ...port].map(({ name }) => name));
-  const missing = new Set<string>();
-  for (const { code } of names) {
-    const plain = code.replaceAll(/\/\*\*[\s\S]*?\*\//g, "").replaceAll(/"[^"]*"/g, "");
-    for (const [, word = ""] of plain.matchAll(/(?<![\w.])([A-Z][A-Za-z]+)\b(?!\??:)/g))
-      if (!known.has(word) && !INNER.has(word) && !isBuiltIn(word)) missing.add(word);
-  }
-  expect([...missing]).toEqual([]);
-});
-
-const LANGUAGE = new Set(
-  "AsyncDisposable AsyncGenerator AsyncIterable ErrorOptions Extract Omit Parameters Partial Pick Readonly ReadonlyMap ReadonlySet Record Required".split(
-    " ",
-  ),
-);
-
-function isBuiltIn(word: string): boolean {
-  return LANGUAGE.has(word) || word in globalThis;
-}

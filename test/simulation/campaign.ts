@@ -1,4 +1,5 @@
-import { FAULT_KINDS, type FaultKind } from "#testing/index";
+import type { FaultKind } from "#testing/faults";
+import { FAULT_KINDS } from "#testing/index";
 import { type Story, type StoryOptions, play } from "./story.ts";
 import type { StoreName } from "./stores.ts";
 

@@ -3,7 +3,7 @@ import type { AgentResult } from "#agent/agent-options";
 import { replay } from "#agent/replay/replay-models";
 import type { Holdfast } from "#conversation/holdfast";
 import { draw } from "#testing/faults";
-import { emailIdentity } from "#testing/index";
+import { emailIdentity } from "#testing/agent/replies";
 import type { Tool } from "#turn/effects/tool";
 import type { Rig } from "../upstream/rig.ts";
 import { isReplayed } from "./cast.ts";

@@ -1,4 +1,5 @@
-import { FAULT_KINDS, FAULT_PHASES, PHASES } from "#testing/index";
+import { PHASES } from "#testing/faults";
+import { FAULT_KINDS, FAULT_PHASES } from "#testing/index";
 import type { Plan, Tally } from "./campaign.ts";
 
 /** Every fault in every phase it can strike in, as `kind/phase`. */

@@ -1,10 +1,11 @@
+import { emailIdentity } from "#testing/agent/replies";
 import { assistant } from "#log/message-builders";
 import type { HostEvent } from "#turn/host";
 import type { Upstream } from "#upstream/upstream";
-import { draw } from "#testing/faults";
+import { draw, type Chance, type FaultKind } from "#testing/faults";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import { type Chance, emailIdentity, FAULT_KINDS, FAULT_PHASES, type FaultKind } from "#testing/index";
+import { FAULT_KINDS, FAULT_PHASES } from "#testing/index";
 import { Rig } from "../upstream/rig.ts";
 import { AgentWatch } from "./agent-watch.ts";
 import { asAcp } from "./as-acp.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { contractFor, storeContract } from "#store/contract/index";
+import { contractFor, storeContract } from "#store/contract/store-contract";
 import { conv, Rig, readTail, user } from "#store/contract/rig";
 import { decorateStore } from "#store/decorate";
 import { ALL_FACETS, FACET_OF, VERBS } from "#store/facets";

@@ -1,4 +1,6 @@
 /** A backup of a store in use: everything acknowledged, whole or not at all. */
+import { nodeDisk } from "#stores/jsonl/disk/node-disk";
+import type { Disk } from "#stores/jsonl/disk/disk";
 import {
   appendFileSync,
   closeSync,
@@ -17,7 +19,7 @@ import { isLogError } from "#log/errors";
 import { parseSpaceId } from "#log/ids";
 import { conv, Rig, texts, user } from "#store/contract/rig";
 import type { Store } from "#store/store";
-import { type Disk, jsonlStore, nodeDisk } from "#stores/jsonl/index";
+import { jsonlStore } from "#stores/jsonl/index";
 import { sqliteStore } from "#stores/sqlite/index";
 import { tempDir } from "../support/temp-dir.ts";
 

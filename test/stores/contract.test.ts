@@ -1,6 +1,7 @@
 import { AssertionError } from "node:assert";
 import { describe, expect, test } from "vitest";
-import { storeContract, type ContractSubject } from "#store/contract/index";
+import { storeContract } from "#store/contract/store-contract";
+import type { ContractSubject } from "#store/contract/rig";
 import { conv, Rig, user } from "#store/contract/rig";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { subjects } from "../support/subjects.ts";

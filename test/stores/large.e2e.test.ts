@@ -1,6 +1,6 @@
 /** The contract's large cases at sizes that not every run of the contract has time for. */
 import { describe, test } from "vitest";
-import { largeCases } from "#store/contract/index";
+import { largeCases } from "#store/contract/large-cases";
 import { subjects } from "../support/subjects.ts";
 
 const SOAK = process.env["HOLDFAST_SOAK"] !== undefined;

@@ -1,4 +1,5 @@
 /** The tails of one conversation share one reader, and each of them still has every entry once and in order. */
+import type { Disk } from "#stores/jsonl/disk/disk";
 import { randomBytes } from "node:crypto";
 import { StatementSync } from "node:sqlite";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import type { StoredEntry } from "#log/entry";
 import { conv, Rig, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 import { nodeDisk } from "#stores/jsonl/disk/node-disk";
-import { type Disk, jsonlStore } from "#stores/jsonl/index";
+import { jsonlStore } from "#stores/jsonl/index";
 import { rigOn } from "../support/sqlite-rig.ts";
 import { subjects } from "../support/subjects.ts";
 import { tempDir } from "../support/temp-dir.ts";

@@ -1,3 +1,4 @@
+import type { Disk } from "#stores/jsonl/disk/disk";
 import { spawn } from "node:child_process";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { parseSpaceId } from "#log/ids";
 import { conv, Rig, readTail, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 import { nodeDisk } from "#stores/jsonl/disk/node-disk";
-import { type Disk, jsonlStore } from "#stores/jsonl/index";
+import { jsonlStore } from "#stores/jsonl/index";
 import { appendOf, createOf, rigOn, writerOn } from "../support/sqlite-rig.ts";
 import { subjects } from "../support/subjects.ts";
 import { tempDir } from "../support/temp-dir.ts";

@@ -1,18 +1,13 @@
 /** A real browser in front of a real server on loopback; what a page must never do fails the test. */
+import type { Listening } from "#edges/http/node/listen";
+import type { KeptAccess } from "#edges/http/access/launch-codes";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { expect } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import {
-  HttpHandler,
-  type HttpOptions,
-  type KeptAccess,
-  knownNames,
-  listen,
-  type Listening,
-} from "#edges/http/index";
+import { HttpHandler, type HttpOptions, knownNames, listen } from "#edges/http/index";
 import { openHoldfast } from "#open";
 import { UI_FOLDER } from "./build-ui.ts";
 import { sharedBrowser } from "./chromium.ts";

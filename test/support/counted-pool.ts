@@ -1,4 +1,5 @@
-import type { PgClient, PgPool } from "#stores/postgres/index";
+import type { PgClient } from "#stores/postgres/db/connections";
+import type { PgPool } from "#stores/postgres/index";
 
 type Sent = Pick<Parameters<PgPool["query"]>[0], "text" | "values">;
 

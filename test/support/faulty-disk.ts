@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Disk, DiskFile, DiskLock, FileStat } from "#stores/jsonl/index";
+import type { Disk, DiskFile, DiskLock, FileStat } from "#stores/jsonl/disk/disk";
 
 /** A change of names in a folder, lost in a power cut unless the folder was synced. */
 interface NameChange {

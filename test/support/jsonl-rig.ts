@@ -1,10 +1,11 @@
+import type { Disk } from "#stores/jsonl/disk/disk";
 import type { EntryBody } from "#log/entry";
 import type { LogError } from "#log/errors";
 import { parseSpaceId, type SpaceId } from "#log/ids";
 import { conv, user } from "#store/contract/rig";
 import { type IdsAndTime, prepare } from "#store/prepare";
 import type { SpaceStore } from "#store/facets";
-import { type Disk, jsonlStore } from "#stores/jsonl/index";
+import { jsonlStore } from "#stores/jsonl/index";
 import { FaultyDisk } from "./faulty-disk.ts";
 
 export const DIR = "/logs";

@@ -1,28 +1,22 @@
 /* oxlint-disable no-console */
 /** What someone writes who has only the package: an agent of their own, a store around a store, other people's messages. */
-import type { AgentCommand } from "../../src/edges/acp/index.ts";
-import type { AppendRequest, PageRequest } from "../../src/store/index.ts";
+import { COMMON_ENDINGS, type EndingTable, type ServeOptions } from "../../src/edges/acp/index.ts";
+import type { Page, SpaceStore } from "../../src/store/index.ts";
 import { fromOpenAI, toAiSdk, toAnthropic } from "../../src/transfer/messages/index.ts";
 import {
   type AppendResult,
   assistant,
-  COMMON_ENDINGS,
-  type EndingTable,
   type Entry,
   type HeadView,
   isLogError,
   type Json,
-  type NativeMessage,
   openHoldfast,
-  type Page,
-  type PriorBudget,
+  openStore,
   type PromptEvent,
   type PromptRequest,
-  type RawEnd,
   Runtime,
+  type RuntimeOptions,
   type SessionSettings,
-  type ShownMessage,
-  type SpaceStore,
   toolResult,
   type Upstream,
   type UpstreamSession,
@@ -46,7 +40,7 @@ class Echo implements Upstream {
         yield { type: "text", text };
         yield {
           type: "end",
-          end: { stopReason: "end_turn", error: null, durationMs: 1, usage: null } as RawEnd,
+          end: { stopReason: "end_turn", error: null, exited: false, durationMs: 1, usage: null },
         };
       },
       cancel: async () => undefined,
@@ -70,16 +64,17 @@ class Echo implements Upstream {
 function counting(space: SpaceStore, count: () => void): SpaceStore {
   return {
     ...space,
-    append(request: AppendRequest): Promise<AppendResult> {
+    append(request: Parameters<SpaceStore["append"]>[0]): Promise<AppendResult> {
       count();
       return space.append(request);
     },
-    page: (request: PageRequest): Promise<Page> => space.page(request),
+    page: (request: Parameters<SpaceStore["page"]>[0]): Promise<Page> => space.page(request),
     head: (id: string): Promise<HeadView> => space.head(id),
   };
 }
 
-await using holdfast = await openHoldfast({ store: "memory:" });
+const store = await openStore("memory:");
+await using holdfast = await openHoldfast({ store });
 const chat = await holdfast.create({ id: "mine" });
 const id: string = chat.id;
 await chat.append([
@@ -88,7 +83,7 @@ await chat.append([
   toolResult("c1", "ok"),
 ]);
 let appends = 0;
-const { leaf } = await counting(holdfast.space, () => appends++).head(id);
+const { leaf } = await counting(store.space("default"), () => appends++).head(id);
 
 const runtime = new Runtime(holdfast, { upstreams: [new Echo()] });
 const { outcome, text } = await runtime.send(id, "hello");
@@ -102,9 +97,9 @@ const refused = await holdfast
 
 export interface Typed {
   readonly json: Json;
-  readonly budget: PriorBudget;
-  readonly record: NativeMessage | ShownMessage;
-  readonly command: AgentCommand;
+  readonly prior: RuntimeOptions["prior"];
+  readonly record: ReturnType<NonNullable<Upstream["history"]>>;
+  readonly agents: ServeOptions["agents"];
 }
 
 console.log(

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { ContractSubject } from "#store/contract/index";
+import type { ContractSubject } from "#store/contract/rig";
 import { postgresStore, type PostgresStoreOptions } from "#stores/postgres/index";
 import { LOG_TABLES } from "#stores/postgres/tables/schema";
 import type { NamedSubject } from "./subjects.ts";

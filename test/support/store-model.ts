@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { decodeEntry } from "#log/codec";
-import type { ContractSubject } from "#store/contract/index";
+import type { ContractSubject } from "#store/contract/rig";
 import { Rig, branch, conv, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 

@@ -1,4 +1,4 @@
-import type { ContractSubject } from "#store/contract/index";
+import type { ContractSubject } from "#store/contract/rig";
 import { join } from "node:path";
 import { jsonlStore } from "#stores/jsonl/index";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { elapsedText } from "../../ui/src/parts/numbers.ts";
-import type { ReplayOffer, ReplayTold } from "#edges/http/client/index";
+import type { ReplayOffer, ReplayTold } from "#edges/http/replays/replay-api";
 import {
   choicesIn,
   microsOf,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import { treeRows, type TreeWanted } from "../../ui/src/pages/tree/tree-rows.ts";
 import { sinceBranch } from "../../ui/src/pages/tree/since-branch.ts";
 import { rowTyped, TypedAhead } from "../../ui/src/pages/tree/type-ahead.ts";

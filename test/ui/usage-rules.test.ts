@@ -1,6 +1,6 @@
 /** What the usage pages count and where they draw it. */
 import { expect, test } from "vitest";
-import type { DailyRow, TurnUsageView } from "#edges/http/client/index";
+import type { DailyRow, TurnUsageView } from "#operations/views/usage-views";
 import { TurnUsage } from "#operations/views/turn-usage";
 import type { Entry } from "#log/entry";
 import type { Link } from "#log/projections/chain";

@@ -1,6 +1,7 @@
 /** Scenarios 29 to 32: what an agent did in the world happens once, whatever becomes of it. */
+import type { FaultKind } from "#testing/faults";
 import { expect, test } from "vitest";
-import { FAULT_PHASES, type FaultKind } from "#testing/index";
+import { FAULT_PHASES } from "#testing/index";
 import { aRig, isTool } from "./rig.ts";
 
 const RENT = "email bob about rent";

@@ -1,3 +1,5 @@
+import type { SimUpstream } from "#testing/agent/simulated-upstream";
+import type { Fault } from "#testing/faults";
 import { Holdfast } from "#conversation/holdfast";
 import type { PromptContent } from "#turn/accept";
 import type { Host, HostEvent } from "#turn/host";
@@ -5,7 +7,7 @@ import type { RuntimeOptions, SendOptions } from "#upstream/options";
 import { Runtime } from "#upstream/runtime";
 import type { SendResult } from "#upstream/finish-turn";
 import type { Upstream, UpstreamSession } from "#upstream/upstream";
-import { type Fault, type SimUpstream, simUpstream, type SimUpstreamOptions, SimWorld } from "#testing/index";
+import { simUpstream, type SimUpstreamOptions, SimWorld } from "#testing/index";
 import type { Entry } from "#log/entry";
 import type { Store } from "#store/store";
 import type { SpaceStore } from "#store/facets";

@@ -21,7 +21,7 @@ export interface StdioServer extends AnyServer {
 }
 
 /** A server that is somewhere else (streamable HTTP). */
-export interface HttpServer extends AnyServer {
+interface HttpServer extends AnyServer {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

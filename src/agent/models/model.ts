@@ -2,7 +2,7 @@
  * A model of the AI SDK's provider interface (`LanguageModelV4`), as far as it is told apart here: whoever hands one in has its
  * package, and nobody else needs it, not even for its types.
  */
-export interface LanguageModel {
+interface LanguageModel {
   readonly specificationVersion: string;
   readonly provider: string;
   readonly modelId: string;

@@ -12,7 +12,7 @@ export interface InstructionFile {
   readonly text: string;
 }
 
-export interface InstructionIssue {
+interface InstructionIssue {
   readonly path: string;
   /** `cut`: it is there up to a limit. All others: it is not there. */
   readonly problem: "cut" | "left_out" | "binary" | "unreadable" | "outside";

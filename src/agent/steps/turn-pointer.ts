@@ -27,7 +27,7 @@ export type TurnPointer = {
 export const WAITS = "waiting";
 
 /** Says of a step what its entries say: it is the same whoever reads them, in whichever attempt. */
-export function stepOutcome(
+function stepOutcome(
   entries: Iterable<Entry>,
 ): Pick<TurnPointer, "finishReason" | "usage" | "executedLocalToolCount"> {
   let [answered, ended, executedLocalToolCount]: [string | null, string | null, number] = [null, null, 0];

@@ -14,7 +14,7 @@ import type { NodeAt } from "#conversation/reading";
 import { depthAtSeq, logsOnBranch } from "./branch-logs.ts";
 
 /** A message of a run, as it stands in the log. */
-export type RunMessage = EntryOf<"message"> & { readonly hidden: boolean };
+type RunMessage = EntryOf<"message"> & { readonly hidden: boolean };
 
 /** All that it takes to look into a run, or to go on with it. */
 export interface HydratedRun {

@@ -38,7 +38,7 @@ export async function serveAcp(options: ServeOptions): Promise<void> {
 }
 
 /** An agent loop for a `Bridge`. It brings models, tools, memory and skills, which a bridge before other agents does without. */
-export async function loadLoop(loop: AgentLoop): Promise<LoadedLoop> {
+async function loadLoop(loop: AgentLoop): Promise<LoadedLoop> {
   return (await import("./loop/loop-turns.ts")).openLoop(loop);
 }
 

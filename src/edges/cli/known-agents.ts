@@ -1,5 +1,6 @@
 import { LogError } from "#log/errors";
-import { type AgentSpec, UNKNOWN_VENDOR, vendorOf } from "#edges/acp/index";
+import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
+import { UNKNOWN_VENDOR, vendorOf } from "#vendors/known-vendors";
 import { nativeRecords } from "#edges/cli/resume/native-records";
 
 /** The agent that is built in: it needs no key and no network. */

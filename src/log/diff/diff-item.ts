@@ -11,7 +11,7 @@ export const LEVELS_MAX = 1_000; // what is nested deeper cannot be written as J
 const TOO_DEEP = "(nested too deeply to be shown)";
 
 /** What a user or a model said. */
-export interface TextItem {
+interface TextItem {
   readonly kind: "prompt" | "text";
   /** The entry it stands in. */
   readonly entry: EntryId;

@@ -36,20 +36,6 @@ export interface Chain {
   readonly carriers: ReadonlyMap<EntryId, readonly Link[]>;
 }
 
-/**
- * Every upstream id ever held, oldest first, the head last. An id that comes back is another link, with a reason, a time
- * and a range of its own. A prompt is carried by every upstream that it was sent to, a reply by the one that gave it; in
- * a log without attempts, what stands behind a link counts as carried by it.
- */
-export function chainOf(
-  entries: Iterable<Entry>,
-  sourceOf: (entry: Entry) => ConversationId | null = () => null,
-): Chain {
-  const reading = new ChainReader();
-  for (const entry of entries) reading.add(entry, sourceOf(entry));
-  return { links: reading.links(), carriers: reading.carriers() };
-}
-
 const LOOSE_MAX = 512; // more than are ever delivered together with a prompt
 
 interface OpenTurn {
@@ -68,7 +54,12 @@ type OpenLink = { -readonly [K in keyof Link]: Link[K] } & {
   carried: { fromSeq: number; toSeq: number } | null;
 };
 
-/** The same, for entries that are taken as they are read. Whoever wants the links alone keeps no carriers. */
+/**
+ * Every upstream id ever held, oldest first, the head last. An id that comes back is another link, with a reason, a time
+ * and a range of its own. A prompt is carried by every upstream that it was sent to, a reply by the one that gave it; in
+ * a log without attempts, what stands behind a link counts as carried by it.
+ * Entries are taken as they are read. Whoever wants the links alone keeps no carriers.
+ */
 export class ChainReader {
   readonly #links: OpenLink[] = [];
   readonly #carriers: Map<EntryId, number[]> | null;

@@ -17,7 +17,7 @@ export interface LastRun {
   readonly counted: RunCounts | null;
 }
 
-export interface RunCounts {
+interface RunCounts {
   /** The seq of its start. */
   readonly startSeq: number;
   /** The last entry of its time: its end, or the entry before the next run; null while it runs. */

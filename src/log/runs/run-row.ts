@@ -4,7 +4,7 @@ import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import { type LastRun, readStoredRun } from "./run-count.ts";
 
-export type RunStatus = "running" | "completed" | "failed";
+type RunStatus = "running" | "completed" | "failed";
 
 /** What happened in a conversation from one trigger on: one row. */
 export interface Run {

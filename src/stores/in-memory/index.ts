@@ -20,7 +20,7 @@ import type { Lease } from "#log/lineage/head";
 import type { LogIndex } from "#log/lineage/log-index";
 import { withinBytes } from "#store/within-bytes";
 
-export interface InMemoryStoreOptions {
+interface InMemoryStoreOptions {
   /** Everything the store keeps; hand the same one to a new store to reopen it. */
   readonly backing?: InMemoryBacking;
   readonly nowMs?: () => number;

@@ -2,15 +2,12 @@ import { resolve } from "node:path";
 import { checkNumbers } from "#log/with-defaults";
 import { indexedStore } from "#stores/indexed/indexed-store";
 import type { Store } from "#store/store";
-import type { Disk, DiskFile, DiskLock, FileStat } from "./disk/disk.ts";
+import type { Disk } from "./disk/disk.ts";
 import { nodeDisk } from "./disk/node-disk.ts";
 import { JsonlLogs } from "./jsonl-logs.ts";
 import { LOCK_WAIT_MS } from "./disk/locks.ts";
 
-export { salvage, type Salvaged, type SalvageRequest } from "./salvage.ts";
-export type { SalvagedRest } from "#stores/indexed/copy-readable";
-export { nodeDisk };
-export type { Disk, DiskFile, DiskLock, FileStat };
+export { salvage } from "./salvage.ts";
 
 export interface JsonlStoreOptions {
   /** Holds a folder per space; made when the first conversation is. */

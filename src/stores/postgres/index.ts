@@ -42,7 +42,7 @@ import { HeadCache } from "./write/head-cache.ts";
 import { acquireLog, renewLog } from "./write/ownership.ts";
 import { createLog, forkLog } from "./write/start.ts";
 
-export type { PgClient, PgPool } from "./db/connections.ts";
+export type { PgPool } from "./db/connections.ts";
 
 export interface PostgresStoreOptions {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=…`; its settings are overruled by those beside it. */

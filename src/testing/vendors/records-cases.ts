@@ -28,7 +28,7 @@ export interface GoldenRecord {
   readonly last: string;
 }
 
-export interface RecordsSubject {
+interface RecordsSubject {
   readonly records: VendorRecords;
   readonly golden: GoldenRecord;
   /** An empty folder for the case to fill: a new one for each. */

@@ -11,7 +11,7 @@ export interface CopyOptions {
   readonly onConversation?: (outcome: CopyOutcome) => void;
 }
 
-export interface CopyProgress {
+interface CopyProgress {
   /** Conversations that were looked at, and how many there are. */
   readonly done: number;
   readonly total: number;

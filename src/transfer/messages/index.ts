@@ -1,5 +1,5 @@
-export { fromAiSdk, toAiSdk, type AiSdkMessage, type AiSdkMessageLike } from "./ai-sdk.ts";
-export { fromAnthropic, toAnthropic, type AnthropicMessage, type AnthropicMessageLike } from "./anthropic.ts";
-export { loadImages, storeImages, type BlobPlace } from "./images.ts";
-export { fromOpenAI, toOpenAI, type OpenAIMessage, type OpenAIMessageLike, type Read } from "./openai.ts";
-export type { Omission, Sayable, WriteOptions } from "./shape.ts";
+export { wholePairs } from "#log/projections/whole-pairs";
+export { type AiSdkMessage, fromAiSdk, toAiSdk } from "./ai-sdk.ts";
+export { type AnthropicMessage, fromAnthropic, toAnthropic } from "./anthropic.ts";
+export { loadImages, storeImages } from "./images.ts";
+export { type OpenAIMessage, fromOpenAI, toOpenAI } from "./openai.ts";

@@ -57,7 +57,7 @@ export interface MessageMarks {
   readonly internal?: boolean;
 }
 
-export interface SourceEnd {
+interface SourceEnd {
   readonly run: string;
   /** Absent where it had none. */
   readonly turn?: string;

@@ -40,7 +40,7 @@ export interface StandardSchema<T = unknown> {
   };
 }
 
-export type StandardResult<T = unknown> =
+type StandardResult<T = unknown> =
   | { readonly value: T; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 

@@ -192,7 +192,7 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
 }
 
 /** One line of a table of endings: where to look, what to find there, what it means. */
-export type EndingRule =
+type EndingRule =
   | { readonly on: "code"; readonly is: readonly (number | string)[]; readonly class: EndingClass }
   | { readonly on: "status"; readonly is: readonly number[]; readonly class: EndingClass }
   | { readonly on: "kind"; readonly is: readonly string[]; readonly class: EndingClass }

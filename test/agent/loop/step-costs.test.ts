@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import { callOptionsOf } from "#agent/models/request";
-import { directSteps } from "#agent/steps/index";
+import { directSteps } from "#agent/steps/engine-steps";
 import { Holdfast } from "#conversation/holdfast";
 import type { ContentBlock } from "#log/message";
 import type { ContextMessage } from "#log/projections/pairs";

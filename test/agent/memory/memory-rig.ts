@@ -1,8 +1,9 @@
+import type { InMemoryBacking } from "#stores/in-memory/index";
 import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { Memory } from "#agent/memory/memory";
 import { Holdfast } from "#conversation/holdfast";
-import { type InMemoryBacking, inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
+import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { ScriptedModel } from "../scripted-model.ts";
 
 type Script = ConstructorParameters<typeof ScriptedModel>[0];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Agent } from "#agent/index";
-import { directSteps } from "#agent/steps/index";
+import { directSteps } from "#agent/steps/engine-steps";
 import { openHoldfast } from "#index";
 
 const PIXEL =

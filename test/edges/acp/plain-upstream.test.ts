@@ -1,7 +1,7 @@
 /** An upstream that speaks nothing of a host's protocol, served to a host. */
 import { expect, onTestFinished, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { Bridge } from "#edges/acp/index";
+import { Bridge } from "#edges/acp/host/bridge";
 import type { Json } from "#log/json/json-text";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { simUpstream, type SimUpstreamOptions, SimWorld } from "#testing/index";

@@ -1,19 +1,13 @@
+import type { ClientOptions } from "#edges/http/client/transport";
 import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { createFaultClient } from "../../../ui/src/data/fault-client.ts";
 import type { ClientOf } from "#edges/http/client/client";
-import { type Client, type ClientOptions, createClient } from "#edges/http/client/index";
-import {
-  HttpHandler,
-  type HttpOptions,
-  knownNames,
-  type Right,
-  type ServerLog,
-  StoredTokens,
-} from "#edges/http/index";
+import { type Client, createClient } from "#edges/http/client/index";
+import { HttpHandler, type HttpOptions, knownNames, type ServerLog, StoredTokens } from "#edges/http/index";
 import { type FaultApi, FAULT_OPERATIONS } from "#edges/http/faults/fault-api";
 import { OPERATIONS, type OperationName } from "#edges/http/routes/api";
-import type { AnyRoute } from "#edges/http/routes/route";
+import type { AnyRoute, Right } from "#edges/http/routes/route";
 import { openApiDocument } from "#edges/http/routes/open-api";
 import { openHoldfast } from "#open";
 

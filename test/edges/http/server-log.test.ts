@@ -1,9 +1,10 @@
 /** What an operator sees of a server: its log, and the probes that restart it or send it requests. */
+import type { LogFields, LogLevel } from "#edges/http/server-log";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import type { LogFields, LogLevel, ServerLog } from "#edges/http/index";
+import type { ServerLog } from "#edges/http/index";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { sqliteStore } from "#stores/sqlite/index";
 import { decorateStore } from "#store/decorate";

@@ -1,4 +1,5 @@
 /** Several servers on one store, as several processes would be; those that die are processes in killed-servers.e2e.test.ts. */
+import { RealTimeline } from "#testing/real-timeline";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";
@@ -7,7 +8,7 @@ import { simulatedAgent } from "#edges/cli/serve/simulated-agent";
 import type { Turns } from "#edges/http/index";
 import type { Runtime } from "#upstream/runtime";
 import type { Entry } from "#log/entry";
-import { RealTimeline, SimWorld } from "#testing/index";
+import { SimWorld } from "#testing/index";
 import { ScriptedModel } from "../../agent/scripted-model.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { serve } from "./served.ts";

@@ -1,11 +1,13 @@
 /** What an erase leaves on the disk, who else may be at it at the same time, and what keeps it from happening. */
+import { nodeDisk } from "#stores/jsonl/disk/node-disk";
+import type { Disk } from "#stores/jsonl/disk/disk";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isLogError } from "#log/errors";
 import { conv, entryId, texts, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
-import { type Disk, jsonlStore, nodeDisk } from "#stores/jsonl/index";
+import { jsonlStore } from "#stores/jsonl/index";
 import { append, create, failure, idsAndTime, SPACE } from "../../support/jsonl-rig.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { conv, user } from "#store/contract/rig";
-import type { Disk } from "#stores/jsonl/index";
+import type { Disk } from "#stores/jsonl/disk/disk";
 import { FaultyDisk, systemError } from "../../support/faulty-disk.ts";
 import {
   append,

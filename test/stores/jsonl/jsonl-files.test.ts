@@ -1,3 +1,4 @@
+import { nodeDisk } from "#stores/jsonl/disk/node-disk";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -8,7 +9,7 @@ import { conv, texts, user } from "#store/contract/rig";
 import { prepare } from "#store/prepare";
 import type { Store } from "#store/store";
 import type { SpaceStore } from "#store/facets";
-import { jsonlStore, nodeDisk } from "#stores/jsonl/index";
+import { jsonlStore } from "#stores/jsonl/index";
 import { append, create, failure, idsIn, idsAndTime, SPACE } from "../../support/jsonl-rig.ts";
 import { filesUnder, secretsUnder } from "../../support/files-under.ts";
 import { tempDir } from "../../support/temp-dir.ts";

@@ -1,10 +1,11 @@
+import { nodeDisk } from "#stores/jsonl/disk/node-disk";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { conv, entryId, texts, user } from "#store/contract/rig";
 import type { Store } from "#store/store";
 import type { SpaceStore } from "#store/facets";
-import { jsonlStore, nodeDisk } from "#stores/jsonl/index";
+import { jsonlStore } from "#stores/jsonl/index";
 import { append, create, failure, idsAndTime, SPACE } from "../../support/jsonl-rig.ts";
 import { secretsUnder } from "../../support/files-under.ts";
 import { tempDir } from "../../support/temp-dir.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FORMAT_VERSION } from "#log/entry";
 import { conv, entryId, texts, user } from "#store/contract/rig";
-import { salvage } from "#stores/jsonl/index";
+import { salvage } from "#stores/jsonl/salvage";
 import { FaultyDisk } from "../../support/faulty-disk.ts";
 import {
   append,

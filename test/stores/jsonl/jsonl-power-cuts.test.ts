@@ -6,6 +6,7 @@
  * what was begun and acknowledged, written to, and opened again. The same checker must find planted bugs. With HOLDFAST_SOAK
  * a write is torn at each of its bytes, else at each near its ends and one of five between.
  */
+import type { Disk, DiskFile } from "#stores/jsonl/disk/disk";
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { isLogError } from "#log/errors";
@@ -14,7 +15,7 @@ import { conv, entryId, texts, user } from "#store/contract/rig";
 import { type IdsAndTime, prepare } from "#store/prepare";
 import { parseSpaceId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
-import { type Disk, type DiskFile, jsonlStore } from "#stores/jsonl/index";
+import { jsonlStore } from "#stores/jsonl/index";
 import { FaultyDisk, PowerLoss } from "../../support/faulty-disk.ts";
 
 const STRIDE = process.env["HOLDFAST_SOAK"] === undefined ? 5 : 1;

@@ -3,7 +3,7 @@
  * Method: a throwaway loopback server; every case as data.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { storeContract } from "#store/contract/index";
+import { storeContract } from "#store/contract/store-contract";
 import { conv, Rig, texts, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 import { openHoldfast } from "#index";

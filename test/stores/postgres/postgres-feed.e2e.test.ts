@@ -2,11 +2,12 @@
  * Goal: whoever follows a log misses nothing and sees nothing that did not happen, whatever writers do with their transactions, and how
  * a server is doing is told. Method: a pool whose transactions commit, or are rolled back, when the test says so; tails beside it.
  */
+import type { PgClient } from "#stores/postgres/db/connections";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { conv, Rig, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
-import { type PgClient, type PgPool, postgresStore } from "#stores/postgres/index";
+import { type PgPool, postgresStore } from "#stores/postgres/index";
 import { SCHEMA_VERSION } from "#stores/postgres/tables/migrations";
 import { holdfastHere } from "../../edges/cli/cli-here.ts";
 import { HANG_MS } from "../../support/hang.ts";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { storeContract } from "#store/contract/index";
+import { storeContract } from "#store/contract/store-contract";
 import { conv, readTail, Rig, texts, user } from "#store/contract/rig";
 import type { SpaceStore, Verb } from "#store/facets";
 import { postgresStore, type PostgresStoreOptions } from "#stores/postgres/index";

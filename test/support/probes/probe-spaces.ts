@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import { isLogError } from "#log/errors";
 import { parseSpaceId } from "#log/ids";
-import type { ContractSubject } from "#store/contract/index";
+import type { ContractSubject } from "#store/contract/rig";
 import { Rig, user } from "#store/contract/rig";
 import { HOLDFAST_PROBES, MEMORY_PROBES } from "./holdfast-probes.ts";
 import { dumpSpace, fillOther, OTHER, SECRET, type Stolen } from "./stolen-ids.ts";

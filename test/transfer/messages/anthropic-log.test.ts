@@ -2,9 +2,10 @@
  * Messages of other libraries go into a log and come back out of its context, as the guide shows it. What is compared is what
  * the service is told: a text alone and a list of one text are the same to it, and so are neighbours of one role.
  */
+import type { Omission } from "#transfer/messages/shape";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fromAnthropic, type Omission, toAiSdk, toAnthropic, toOpenAI } from "#transfer/messages/index";
+import { fromAnthropic, toAiSdk, toAnthropic, toOpenAI } from "#transfer/messages/index";
 import {
   base64,
   cache,

@@ -1,10 +1,10 @@
+import type { Sayable } from "#transfer/messages/shape";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   fromAiSdk,
   fromAnthropic,
   fromOpenAI,
-  type Sayable,
   toAiSdk,
   toAnthropic,
   toOpenAI,

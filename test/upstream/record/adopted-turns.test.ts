@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { goBackTo } from "#upstream/forks/fork-aside";
 import type { Upstream } from "#upstream/upstream";
-import { visit } from "#testing/index";
+import { visit } from "#testing/agent/sim-record";
 import { aRig, isText, type Rig } from "../rig.ts";
 
 const RECORDS = [{ agent: "claude", records: true }];

@@ -1,4 +1,4 @@
-import type { CallOptions } from "#edges/http/client/index";
+import type { CallOptions } from "#edges/http/client/views";
 
 /** What was asked for, with the text that it came in: a program rounds numbers beyond 2^53, and the text has them. */
 export interface WithText<T> {

@@ -1,5 +1,6 @@
 import { effect, type Signal, signal } from "@preact/signals";
-import { ApiError, type LiveWords } from "#edges/http/client/index";
+import { ApiError } from "#edges/http/client/index";
+import type { LiveWords } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
 import { client, connection } from "./api-client.ts";
 

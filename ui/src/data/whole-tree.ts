@@ -1,4 +1,4 @@
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import { client } from "./api-client.ts";
 
 const PAGE = 500;

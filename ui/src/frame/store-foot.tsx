@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import type { Health } from "#edges/http/client/index";
+import type { Health } from "#edges/http/client/views";
 import { client, connection } from "../data/api-client.ts";
 import { Icon } from "../parts/marks/icon.tsx";
 

@@ -1,5 +1,7 @@
+import { processName } from "#edges/acp/agent/process/process-name";
+import { isDeadProcess } from "#turn/running-process";
 import { LogError } from "#log/errors";
-import { isDeadProcess, processName, serveAcp, VENDORS } from "#edges/acp/index";
+import { serveAcp, VENDORS } from "#edges/acp/index";
 import { agentsOf } from "#edges/cli/known-agents";
 import type { Call, Command } from "#edges/cli/command";
 import { packageVersion } from "#edges/cli/version";

@@ -1,9 +1,11 @@
+import type { Fault } from "#testing/faults";
+import { emailIdentity } from "#testing/agent/replies";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Link } from "#log/projections/chain";
-import { emailIdentity, type Fault, SimWorld } from "#testing/index";
+import { SimWorld } from "#testing/index";
 import { type Call, type Command, jsonLine } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { Printer } from "#edges/cli/terminal/printer";

@@ -1,15 +1,9 @@
+import type { Listening } from "#edges/http/node/listen";
+import type { HttpLimits } from "#edges/http/http-options";
 import { LogError } from "#log/errors";
 import { resolve } from "node:path";
-import {
-  type Grant,
-  grantOf,
-  HttpHandler,
-  type HttpLimits,
-  knownNames,
-  listen,
-  type Listening,
-} from "#edges/http/index";
-import { THIS_RUN } from "#edges/http/access/grant";
+import { HttpHandler, knownNames, listen } from "#edges/http/index";
+import { THIS_RUN, type Grant, grantOf } from "#edges/http/access/grant";
 import type { Call } from "#edges/cli/command";
 import { logLines } from "./server-log-lines.ts";
 import { ownSkills } from "#edges/cli/skills/own-skills";

@@ -1,3 +1,4 @@
+import type { ServedReplays } from "#edges/http/replays/running-replays";
 import { Agent } from "#agent/agent";
 import { Memory } from "#agent/memory/memory";
 import type { ModelGiven } from "#agent/models/model";
@@ -8,7 +9,7 @@ import { codingTools } from "#agent/tools/coding-tools";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import type { Skills } from "#agent/skills/skills";
 import type { Holdfast } from "#conversation/holdfast";
-import type { AgentSource, ServedReplays } from "#edges/http/index";
+import type { AgentSource } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { Tool } from "#turn/effects/tool";
 import type { Call } from "#edges/cli/command";

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { ServedPlace } from "#edges/http/index";
+import type { ServedPlace } from "#edges/http/http-options";
 import { redactAddress } from "#stores/redact-address";
 
 /** Where the store of an address lies, and how much room it takes, where that is a file or a folder. */

@@ -1,4 +1,5 @@
-import type { LogFields, LogLevel, ServerLog } from "#edges/http/index";
+import type { LogFields, LogLevel } from "#edges/http/server-log";
+import type { ServerLog } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import { safeText } from "#transfer/shown/shown-text";
 import type { Call, Flags } from "#edges/cli/command";

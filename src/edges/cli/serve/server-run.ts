@@ -1,10 +1,6 @@
-import {
-  type AgentSources,
-  type Grant,
-  type HttpOptions,
-  type Listening,
-  newSecret,
-} from "#edges/http/index";
+import type { Listening } from "#edges/http/node/listen";
+import { type Grant, newSecret } from "#edges/http/access/grant";
+import { type AgentSources, type HttpOptions } from "#edges/http/index";
 import { answer, type Call, remark } from "#edges/cli/command";
 import { LogError } from "#log/errors";
 

@@ -1,13 +1,17 @@
+import { RealTimeline } from "#testing/real-timeline";
+import type { Fault, FaultKind, Phase } from "#testing/faults";
+import type { WaitingTrouble } from "#edges/http/faults/fault-api";
+import type { FaultInjection } from "#edges/http/faults/fault-handlers";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Call } from "#edges/cli/command";
 import { SIMULATED } from "#edges/cli/known-agents";
-import type { AgentSource, FaultInjection, WaitingTrouble } from "#edges/http/index";
+import type { AgentSource } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import { Runtime } from "#upstream/runtime";
 import type { Upstream } from "#upstream/upstream";
 import { systemIdsAndTime } from "#store/prepare";
-import { type Fault, FAULT_KINDS, FAULT_PHASES, type FaultKind, type Phase } from "#testing/index";
-import { RealTimeline, simUpstream, SimWorld } from "#testing/index";
+import { FAULT_KINDS, FAULT_PHASES } from "#testing/index";
+import { simUpstream, SimWorld } from "#testing/index";
 
 /** Its usage is counted under a name, and costs nothing; no model has it. */
 const MODEL = "sim-agent";

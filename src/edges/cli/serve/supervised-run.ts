@@ -1,4 +1,8 @@
-import type { AgentSources, FaultInjection, Grant, KeptAccess, Listening } from "#edges/http/index";
+import type { Listening } from "#edges/http/node/listen";
+import type { KeptAccess } from "#edges/http/access/launch-codes";
+import type { Grant } from "#edges/http/access/grant";
+import type { FaultInjection } from "#edges/http/faults/fault-handlers";
+import type { AgentSources } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
 import type { ServerRun } from "./server-run.ts";

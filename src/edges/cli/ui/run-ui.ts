@@ -1,4 +1,4 @@
-import { newSecret } from "#edges/http/index";
+import { newSecret } from "#edges/http/access/grant";
 import { LogError } from "#log/errors";
 import { findAddress } from "#edges/cli/address";
 import { answer, type Call, remark } from "#edges/cli/command";

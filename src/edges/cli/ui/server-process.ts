@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { KeptAccess } from "#edges/http/index";
+import type { KeptAccess } from "#edges/http/access/launch-codes";
 import type { FromServer, Handover } from "#edges/cli/serve/supervised-run";
 
 const MAIN = fileURLToPath(

@@ -1,6 +1,6 @@
 import { systemClock } from "#conversation/clock";
 import { LogError } from "#log/errors";
-import type { KeptAccess } from "#edges/http/index";
+import type { KeptAccess } from "#edges/http/access/launch-codes";
 import { type ReadyServer, ServerProcess } from "./server-process.ts";
 
 const FIRST_WAIT_MS = 100;

@@ -82,7 +82,7 @@ export const run: Schema<Run> = named(
 );
 
 /** What an append left in the log. */
-export type Written = Omit<AppendResult, "ownerLink"> & OfConversation;
+type Written = Omit<AppendResult, "ownerLink"> & OfConversation;
 
 export const written: Schema<Written> = named(
   "Written",

@@ -17,7 +17,7 @@ import {
   text,
 } from "./value-schema.ts";
 
-export interface Found {
+interface Found {
   readonly conversation: string;
   readonly entry: string;
   readonly seq: number;

@@ -35,7 +35,7 @@ interface OfSkill extends OfConversation {
 }
 
 /** A skill with its instructions. */
-export interface SkillText extends SkillView {
+interface SkillText extends SkillView {
   readonly text: string;
   /** What lies beside it, from its folder on. */
   readonly files: readonly string[];

@@ -22,7 +22,7 @@ import type { RedactionHit } from "#transfer/redact/redact-entry";
 import type { ImportedView } from "#transfer/shown/import-json";
 
 /** What became of a file, or would: each conversation of it by itself. */
-export interface ImportAnswer extends Omit<ImportedView, "conversation" | "unprovenSeq"> {
+interface ImportAnswer extends Omit<ImportedView, "conversation" | "unprovenSeq"> {
   readonly conversation: string;
   readonly dryRun: boolean;
   /** Of the file. */
@@ -32,7 +32,7 @@ export interface ImportAnswer extends Omit<ImportedView, "conversation" | "unpro
 }
 
 /** What was taken out of an export, for whoever is to look at it before it is passed on. */
-export interface ReviewView {
+interface ReviewView {
   readonly redactions: readonly RedactionHit[];
   /** Images and files that nobody looked into, by their digests. */
   readonly unread: readonly string[];
@@ -41,7 +41,7 @@ export interface ReviewView {
 export type TranscriptFormat = "html" | "markdown" | "json";
 
 /** A branch for people, as the text of a file, and what was taken out of it. */
-export interface TranscriptView extends OfConversation, ReviewView {
+interface TranscriptView extends OfConversation, ReviewView {
   readonly format: TranscriptFormat;
   readonly redacted: boolean;
   readonly text: string;

@@ -1,9 +1,10 @@
 /** The agent loop in an editor: what is said, done, asked and chosen, over the protocol's own client. */
+import type { Tool } from "#turn/effects/tool";
 import { methods } from "@agentclientprotocol/sdk";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { codingTools, DEFAULT_POLICY, type Tool } from "#agent/index";
+import { codingTools, DEFAULT_POLICY } from "#agent/index";
 import { Holdfast } from "#conversation/holdfast";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { tempDir } from "../../../support/temp-dir.ts";

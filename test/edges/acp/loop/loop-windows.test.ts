@@ -1,7 +1,7 @@
 /** Two windows on one conversation that an agent loop carries. */
 import { methods } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
-import type { Tool } from "#agent/index";
+import type { Tool } from "#turn/effects/tool";
 import { Holdfast } from "#conversation/holdfast";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";

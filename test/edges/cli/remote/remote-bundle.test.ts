@@ -2,6 +2,7 @@
  * From production to here: an agent with a real effect is recorded on one server, exported through its guarded endpoint, also
  * over a tunnel that has another name, replayed here without effects, and compared.
  */
+import type { Listening } from "#edges/http/node/listen";
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { createConnection, createServer, type AddressInfo } from "node:net";
@@ -11,7 +12,7 @@ import { Agent } from "#agent/agent";
 import { openModel } from "#agent/models/open-model";
 import { composeEmail } from "#agent/tools/example-tools";
 import type { Holdfast } from "#conversation/holdfast";
-import { HttpHandler, knownNames, listen, type Listening, StoredTokens } from "#edges/http/index";
+import { HttpHandler, knownNames, listen, StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";
 import { exportBundle } from "#transfer/export-bundle";
 import { type ModelServer, startModelServer } from "../../../support/model-server.ts";

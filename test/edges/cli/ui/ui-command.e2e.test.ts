@@ -1,11 +1,12 @@
 /** The web UI's server as a person has it: started, opened, killed and killed again, ended. */
+import type { ClientOptions } from "#edges/http/client/transport";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-import { type ClientOptions, createClient } from "#edges/http/client/index";
+import { createClient } from "#edges/http/client/index";
 import { createFaultClient } from "../../../../ui/src/data/fault-client.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";

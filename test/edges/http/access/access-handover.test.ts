@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeptAccess } from "#edges/http/index";
+import type { KeptAccess } from "#edges/http/access/launch-codes";
 import { openHoldfast } from "#open";
 import { handClock, serve } from "../served.ts";
 

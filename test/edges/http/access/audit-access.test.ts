@@ -1,6 +1,7 @@
 /** The audit log about who comes in: addresses, credentials, tokens. */
+import type { Grant } from "#edges/http/access/grant";
 import { expect, test } from "vitest";
-import { type Grant, StoredTokens } from "#edges/http/index";
+import { StoredTokens } from "#edges/http/index";
 import { by, posted } from "../raw-requests.ts";
 import { handClock, serve, URL_HERE } from "../served.ts";
 

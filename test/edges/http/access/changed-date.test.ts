@@ -1,5 +1,6 @@
+import type { KeptAccess } from "#edges/http/access/launch-codes";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type KeptAccess, StoredTokens } from "#edges/http/index";
+import { StoredTokens } from "#edges/http/index";
 import { by, posted } from "../raw-requests.ts";
 import { type HandClock, handClock, serve } from "../served.ts";
 

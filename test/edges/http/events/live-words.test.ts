@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";
 import { systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
-import type { LiveWords } from "#edges/http/client/index";
+import type { LiveWords } from "#edges/http/events/live-words";
 import { LiveListeners, liveWords, TurnWords } from "#edges/http/events/live-words";
 import type { HostEvent } from "#turn/host";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";

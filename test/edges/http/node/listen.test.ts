@@ -1,14 +1,8 @@
+import type { Listening, ListenOptions } from "#edges/http/node/listen";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import {
-  HttpHandler,
-  knownNames,
-  listen,
-  type Listening,
-  type ListenOptions,
-  StoredTokens,
-} from "#edges/http/index";
+import { HttpHandler, knownNames, listen, StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";
 
 let holdfast: Holdfast;

@@ -1,8 +1,9 @@
+import type { Listening } from "#edges/http/node/listen";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import { HttpHandler, knownNames, listen, type Listening, StoredTokens } from "#edges/http/index";
+import { HttpHandler, knownNames, listen, StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";
 
 const KNOWN = 100;

@@ -3,7 +3,7 @@ import type { AgentModel } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import type { Holdfast } from "#conversation/holdfast";
 import { createClient } from "#edges/http/client/index";
-import type { ReplayTold } from "#edges/http/client/index";
+import type { ReplayTold } from "#edges/http/replays/replay-api";
 import { assistant, toolResult, user } from "#log/message-builders";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";

@@ -1,6 +1,8 @@
+import { importBundle } from "../../../../src/transfer/import/import-bundle.ts";
+import { exportBundle } from "../../../../src/transfer/export-bundle.ts";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { exportBundle, importBundle, openHoldfast } from "../../../../src/index.ts";
+import { openHoldfast } from "../../../../src/index.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { by, told } from "../raw-requests.ts";
 import { fill } from "../example-conversation.ts";

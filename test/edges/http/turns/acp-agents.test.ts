@@ -1,7 +1,8 @@
+import { UNKNOWN_VENDOR } from "#vendors/known-vendors";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { UNKNOWN_VENDOR, UnattendedAgent } from "#edges/acp/index";
+import { UnattendedAgent } from "#edges/acp/index";
 import type { Client } from "#edges/http/client/index";
 import type { Entry, EntryOf } from "#log/entry";
 import { tempDir } from "../../../support/temp-dir.ts";

@@ -1,6 +1,6 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { ConversationView } from "#edges/http/client/index";
+import type { ConversationView } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
 import { AnswerOrder } from "../../data/answer-order.ts";
 import { client, connection, isPassing } from "../../data/api-client.ts";

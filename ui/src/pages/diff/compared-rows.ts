@@ -1,4 +1,4 @@
-import type { DiffView } from "#edges/http/client/index";
+import type { DiffView } from "#edges/http/client/views";
 
 /** What one side did or said, as `GET /api/diff` tells it. */
 export type DiffPart =

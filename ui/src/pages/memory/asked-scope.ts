@@ -1,4 +1,4 @@
-import type { MemoryScopeView } from "#edges/http/client/index";
+import type { MemoryScopeView } from "#edges/http/client/views";
 
 /** As operations take it. */
 export type ScopeAsked = { readonly scope: "user" } | { readonly scope: "project"; readonly project: string };

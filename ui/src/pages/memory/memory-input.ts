@@ -1,4 +1,6 @@
-import type { Api, InputOf, MemoryView } from "#edges/http/client/index";
+import type { Api } from "#edges/http/client/index";
+import type { InputOf } from "#edges/http/client/client";
+import type { MemoryView } from "#edges/http/client/views";
 
 export const KINDS = [
   "note",

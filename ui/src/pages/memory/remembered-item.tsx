@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { MemoryView } from "#edges/http/client/index";
+import type { MemoryView } from "#edges/http/client/views";
 import { safeLine, safeText } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { mayWrite } from "../../frame/store-foot.tsx";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import type { MemoryScopeView, MemoryView } from "#edges/http/client/index";
+import type { MemoryScopeView, MemoryView } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { SkillView } from "#edges/http/client/index";
+import type { SkillView } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";

@@ -1,4 +1,4 @@
-import type { SkillUse, SkillView } from "#edges/http/client/index";
+import type { SkillUse, SkillView } from "#edges/http/client/views";
 
 type UsedSkill = SkillUse["skills"][number];
 

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { SkillUse } from "#edges/http/client/index";
+import type { SkillUse } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";

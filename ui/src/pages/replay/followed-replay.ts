@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ReplayDetails, ReplayTold } from "#edges/http/client/index";
+import type { ReplayDetails, ReplayTold } from "#edges/http/client/views";
 import { client } from "../../data/api-client.ts";
 import { type ReplayStory, storyOf } from "./replay-story.ts";
 

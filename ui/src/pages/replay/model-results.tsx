@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { ReplayDetails } from "#edges/http/client/index";
+import type { ReplayDetails } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { countText, spentText, tokensText } from "../../parts/numbers.ts";

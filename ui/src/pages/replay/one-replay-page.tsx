@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ReplayDetails } from "#edges/http/client/index";
+import type { ReplayDetails } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { say } from "../../frame/said.tsx";

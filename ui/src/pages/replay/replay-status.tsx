@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { ReplayView } from "#edges/http/client/index";
+import type { ReplayView } from "#edges/http/client/views";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 
 const WORDS: Readonly<Record<ReplayView["status"], readonly [IconName, string, string]>> = {

@@ -1,4 +1,4 @@
-import type { ReplayTold } from "#edges/http/client/index";
+import type { ReplayTold } from "#edges/http/client/views";
 import { tellingArgument } from "../../text/telling-argument.ts";
 import type { DiffPart } from "../diff/compared-rows.ts";
 

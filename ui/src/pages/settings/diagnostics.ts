@@ -1,4 +1,5 @@
-import type { Api, Health, StoreView } from "#edges/http/client/index";
+import type { Api } from "#edges/http/client/index";
+import type { Health, StoreView } from "#edges/http/client/views";
 
 export type Findings = Api["checkSpace"]["response"]["findings"];
 

@@ -1,7 +1,7 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { StoreView } from "#edges/http/client/index";
+import type { StoreView } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";

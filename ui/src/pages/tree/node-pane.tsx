@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import { safeLine, safeText, shortId } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { say } from "../../frame/said.tsx";

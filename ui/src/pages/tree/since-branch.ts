@@ -1,4 +1,4 @@
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 
 /** What a way took since it parted from others. */
 export interface SinceBranch {

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
 import { client } from "../../data/api-client.ts";
 import { live } from "../../data/live-stream.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import { singleKeys } from "../../data/preferences.ts";
 import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";
 import { boundKeys } from "../../frame/keys.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import { TREE_FILTERS, type TreeFilter } from "#log/lineage/tree-filter";
 import { onKey, useKeys } from "../../frame/keys.ts";
 import { Failure } from "../../parts/failure.tsx";

@@ -1,4 +1,4 @@
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import { changeQuery, query } from "../../router/location.ts";
 import type { LaneClass } from "./lanes/lane-state.ts";
 import type { ForkMark } from "./tree-rows.ts";

@@ -1,4 +1,4 @@
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import { type NestedNode, nestNodes, type TreeFilter } from "#log/lineage/tree-filter";
 import { type LaneClass, LaneState, type RowLanes } from "./lanes/lane-state.ts";
 

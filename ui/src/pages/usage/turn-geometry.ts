@@ -1,4 +1,4 @@
-import type { TurnUsageView } from "#edges/http/client/index";
+import type { TurnUsageView } from "#edges/http/client/views";
 import { ticksOf } from "./usage-spans.ts";
 
 type Turn = TurnUsageView["turns"][number];

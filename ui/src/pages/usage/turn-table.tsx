@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import type { TurnUsageView } from "#edges/http/client/index";
+import type { TurnUsageView } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { Carrier } from "../../parts/marks/carrier.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";

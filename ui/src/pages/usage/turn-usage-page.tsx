@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import type { Api, TurnUsageView } from "#edges/http/client/index";
+import type { Api } from "#edges/http/client/index";
+import type { TurnUsageView } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";

@@ -1,4 +1,4 @@
-import type { ConversationCost, DailyRow } from "#edges/http/client/index";
+import type { ConversationCost, DailyRow } from "#edges/http/client/views";
 import { safeLine } from "#transfer/shown/shown-text";
 import { conversationAddress } from "../../router/addresses.ts";
 import { addedUp, type Measure, tokensOf } from "./usage-spans.ts";

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import type { Api, DailyRow } from "#edges/http/client/index";
+import type { Api } from "#edges/http/client/index";
+import type { DailyRow } from "#edges/http/client/views";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";

@@ -1,4 +1,4 @@
-import type { DailyRow } from "#edges/http/client/index";
+import type { DailyRow } from "#edges/http/client/views";
 
 const DAY_MS = 86_400_000;
 const DAYS_MAX = 92; // wider spans are told by month: a bar has to be seen

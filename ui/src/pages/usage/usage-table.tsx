@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import type { DailyRow } from "#edges/http/client/index";
+import type { DailyRow } from "#edges/http/client/views";
 import { costText, unpricedText } from "../../parts/numbers.ts";
 import { CsvButton } from "./csv-button.tsx";
 import type { CsvRow } from "./csv-text.ts";

@@ -1,8 +1,9 @@
+import type { OpenAIMessageLike } from "#transfer/messages/openai";
 import type { Message } from "#log/message";
 import { type Fields, listIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { type Repair, wholePairs } from "#log/projections/whole-pairs";
-import { fromOpenAI, type OpenAIMessageLike } from "#transfer/messages/index";
+import { fromOpenAI } from "#transfer/messages/index";
 import { BadRequest } from "#edges/acp/host/wire/rpc-error";
 import { contentOf } from "./blocks.ts";
 

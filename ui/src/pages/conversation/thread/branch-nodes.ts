@@ -1,4 +1,4 @@
-import type { BranchPage } from "#edges/http/client/index";
+import type { BranchPage } from "#edges/http/client/views";
 import type { Entry, EntryOf } from "#log/entry";
 
 /** What is known of a branch: stretches of it, by the places of its nodes. */

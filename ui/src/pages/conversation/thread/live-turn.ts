@@ -1,4 +1,4 @@
-import type { LiveWords } from "#edges/http/client/index";
+import type { LiveWords } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
 
 /** A call of a tool that runs. */

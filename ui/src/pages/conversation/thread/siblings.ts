@@ -1,4 +1,4 @@
-import type { TreeNode } from "#edges/http/client/index";
+import type { TreeNode } from "#edges/http/client/views";
 import { readTree } from "../../../data/whole-tree.ts";
 
 /** Where branches part: the children of each node that has several, and how to get from one of them to an end. */

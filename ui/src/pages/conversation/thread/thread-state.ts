@@ -1,4 +1,5 @@
-import type { Api, LiveWords } from "#edges/http/client/index";
+import type { Api } from "#edges/http/client/index";
+import type { LiveWords } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
 import { type BranchNodes, type SeqRange, withHidden, withNode } from "./branch-nodes.ts";
 import { type LiveTurn, liveTurnAfter, liveTurnHearing, NO_TURN } from "./live-turn.ts";

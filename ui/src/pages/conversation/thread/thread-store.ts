@@ -1,5 +1,6 @@
 import { type Signal, signal } from "@preact/signals";
-import { ApiError, type BranchPage } from "#edges/http/client/index";
+import { ApiError } from "#edges/http/client/index";
+import type { BranchPage } from "#edges/http/client/views";
 import { AnswerOrder } from "../../../data/answer-order.ts";
 import { patientClient as client } from "../../../data/api-client.ts";
 import { live, TEXT_MAX } from "../../../data/live-stream.ts";

@@ -1,4 +1,5 @@
-import type { Api, InputOf } from "#edges/http/client/index";
+import type { Api } from "#edges/http/client/index";
+import type { InputOf } from "#edges/http/client/client";
 import type { AgentSession } from "../history-rows.ts";
 
 type ListQuery = InputOf<Api["listConversations"]>;

@@ -1,4 +1,6 @@
-import type { InputOf, Api, ReplayOffer } from "#edges/http/client/index";
+import type { Api } from "#edges/http/client/index";
+import type { InputOf } from "#edges/http/client/client";
+import type { ReplayOffer } from "#edges/http/client/views";
 
 export const TOOL_MODES = ["dry-run", "recorded", "live"] as const;
 export type ToolMode = (typeof TOOL_MODES)[number];

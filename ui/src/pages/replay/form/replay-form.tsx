@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { ReplayOffer } from "#edges/http/client/index";
+import type { ReplayOffer } from "#edges/http/client/views";
 import { safeLine, shortId } from "#transfer/shown/shown-text";
 import { client } from "../../../data/api-client.ts";
 import { Failure } from "../../../parts/failure.tsx";

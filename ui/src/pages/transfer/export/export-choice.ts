@@ -1,4 +1,5 @@
-import type { Api, InputOf } from "#edges/http/client/index";
+import type { Api } from "#edges/http/client/index";
+import type { InputOf } from "#edges/http/client/client";
 
 type TranscriptQuery = InputOf<Api["exportTranscript"]>;
 /** What people may not want to read. */

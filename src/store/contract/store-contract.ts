@@ -14,9 +14,6 @@ import { spaceCases } from "./space-cases.ts";
 import { summaryCases } from "./summary-cases.ts";
 import { windowCases } from "./window-cases.ts";
 
-export { largeCases } from "./large-cases.ts";
-export type { ContractCase, ContractSubject } from "./rig.ts";
-
 const LARGE = { conversations: 250, forks: 150 }; // `largeCases` makes the same of any size
 
 /** Every promise of the store port. A case brings its own data and needs a subject whose store is empty. */

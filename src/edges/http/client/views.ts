@@ -1,0 +1,13 @@
+/** What routes answer, under names of their own, for the web UI: elsewhere a type follows from `Api`. */
+export type { CallOptions } from "./transport.ts";
+export type { LiveWords } from "#edges/http/events/live-words";
+export type { BranchPage } from "#operations/branches";
+export type { ConversationView } from "#operations/conversations";
+export type { MemoryChangeView, MemoryScopeView, MemoryView } from "#edges/http/routes/memory-api";
+export type { SkillUse, SkillView } from "#edges/http/skills/skill-api";
+export type { TreeNode } from "#operations/views/whole-logs";
+export type { Health } from "#edges/http/routes/server-api";
+export type { StoreView } from "#edges/http/figures/figure-api";
+export type { ConversationCost, DailyRow, TurnUsageView } from "#operations/views/usage-views";
+export type { ReplayDetails, ReplayOffer, ReplayTold, ReplayView } from "#edges/http/replays/replay-api";
+export type { DiffView } from "#edges/http/routes/space-api";
