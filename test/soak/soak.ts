@@ -79,6 +79,9 @@ export interface SoakResult {
   readonly violations: readonly string[];
   readonly samples: readonly Sample[];
   readonly figures: Readonly<Record<string, unknown>>;
+  /** All that was asked, answered and sent, and the logs in the end. */
+  readonly history: Pick<History, "operations" | "tails" | "crashes">;
+  readonly logs: ReadonlyMap<string, FinalLog>;
 }
 
 const REST_MS = 120_000;
@@ -203,7 +206,7 @@ class Run {
       minutes: Math.round(this.#minutes() * 10) / 10,
       codes: countsOf(operations.flatMap(({ code }) => (code === undefined ? [] : [code]))),
     };
-    return { violations, samples: this.#samples, figures };
+    return { violations, samples: this.#samples, figures, history: this.#history, logs };
   }
 
   async #finalLog(name: string): Promise<FinalLog | null> {
