@@ -87,7 +87,9 @@ function textsOf(content: unknown): readonly string[] {
 }
 
 function blocksOf(reply: Reply, raw: RawRequest): readonly Readonly<Record<string, unknown>>[] {
-  const shell = listAt(raw.body, "tools").find((tool) => /^bash$/i.test(textAt(tool, "name")));
+  const shell = listAt(raw.body, "tools").find((tool) => /^(?:bash|shell)$/i.test(textAt(tool, "name")));
+  const isDescribed = at(shell, "input_schema", "properties", "description") !== undefined;
+  const described = isDescribed ? { description: "What the test asked for" } : {};
   return [
     ...(reply.thinking === undefined
       ? []
@@ -97,7 +99,7 @@ function blocksOf(reply: Reply, raw: RawRequest): readonly Readonly<Record<strin
       type: "tool_use",
       id: freshId("toolu"),
       name: textAt(shell, "name") || "Bash",
-      input: { command, description: "What the test asked for" },
+      input: { command, ...described },
     })),
   ];
 }
