@@ -11,7 +11,7 @@ import type { EntryBody, Parent } from "#log/entry";
 import type { Run } from "#log/runs/run-row";
 import { type IdsAndTime, prepare, systemIdsAndTime } from "#store/prepare";
 import type { Store } from "#store/store";
-import type { Backup, CheckRequest, Finding, ConversationRow, SearchHit } from "#store/requests";
+import type { Backup, CheckRequest, Finding, ConversationRow, RunPage, SearchHit } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { Conversation } from "./conversation.ts";
 import {
@@ -23,8 +23,8 @@ import {
   readListPage,
   readOpenTurns,
 } from "./list-conversations.ts";
-import { readRun, readRuns, type RunFilter } from "./read-runs.ts";
-import { hydrateRun, type HydratedRun } from "./runs/hydrate.ts";
+import { readRun, readRuns, type RunFilter, type RunPageRequest } from "./read-runs.ts";
+import { type ExactRun, hydrateRun, type HydratedRun } from "./runs/hydrate.ts";
 import { type ForkedRun, forkRun, type ForkRunOptions } from "./runs/fork-run.ts";
 import { runsAlong } from "./runs/runs-along.ts";
 import { idForKey } from "./id-for-key.ts";
@@ -211,6 +211,16 @@ export class Holdfast implements AsyncDisposable {
     yield* readRuns(this.space, { ...asked, ...within });
   }
 
+  /** One page of them. `next` of a page gives the one after it as its `cursor`. */
+  async runPage(request: RunPageRequest): Promise<RunPage> {
+    const { conversation, cursor, ...filter } = request;
+    return this.space.runs({
+      ...filter,
+      ...(cursor === undefined ? {} : { after: cursor }),
+      ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }),
+    });
+  }
+
   /** The run of this id; null when there is none. Where an import has brought it twice, the conversation says which. */
   async run(run: string, options: { readonly conversation?: string } = {}): Promise<Run | null> {
     const { conversation } = options;
@@ -222,10 +232,14 @@ export class Holdfast implements AsyncDisposable {
    * which sees what it inherited.
    */
   async hydrate(run: string, options: { readonly conversation?: string } = {}): Promise<HydratedRun> {
-    const { conversation } = options;
-    const from = conversation === undefined ? null : parseConversationId(conversation);
-    const { exact: _, ...hydrated } = await hydrateRun(this.space, run, from);
+    const { exact: _, ...hydrated } = await this.exactRun(run, options);
     return hydrated;
+  }
+
+  /** The same with the entries it was made of, which have the exact text of what a model was sent. */
+  async exactRun(run: string, options: { readonly conversation?: string } = {}): Promise<ExactRun> {
+    const { conversation } = options;
+    return hydrateRun(this.space, run, conversation === undefined ? null : parseConversationId(conversation));
   }
 
   /** A fork from any message of a run, in which a run that continues it is begun: with another model, tools or prompt. */

@@ -15,6 +15,12 @@ export interface RunFilter extends Omit<RunsRequest, "limit" | "after" | "run" |
   readonly along?: string;
 }
 
+/** A page of runs. */
+export interface RunPageRequest extends Omit<RunFilter, "along"> {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
 /** Runs of a space, a page at a time. */
 export async function* readRuns(
   space: SpaceStore,

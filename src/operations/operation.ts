@@ -54,12 +54,16 @@ export interface OperationContext {
   readonly signal?: AbortSignal;
 }
 
-/** JSON text that is returned as it is: payloads in it are exactly those stored. */
+/** JSON text that is returned as it is: payloads in it are exactly those stored. All of its pieces need not fit into one text. */
 export class JsonText {
-  readonly text: string;
+  readonly content: string | Iterable<string>;
 
-  constructor(text: string) {
-    this.text = text;
+  constructor(content: string | Iterable<string>) {
+    this.content = content;
+  }
+
+  get text(): string {
+    return typeof this.content === "string" ? this.content : [...this.content].join("");
   }
 }
 
@@ -125,10 +129,15 @@ export async function perform<I extends object, R>(
   context: OperationContext,
   exact: Partial<Record<keyof I, readonly string[]>> = {},
 ): Promise<R | JsonText> {
+  check({ input: fields, local }, input);
+  return run({ ...(input as I), ...exact }, context);
+}
+
+/** Rejects an input that the operation does not take. */
+export function check({ input: fields, local }: Pick<Operation, "input" | "local">, input: unknown): void {
   const schema = CHECKS.get(fields) ?? object({ ...fields, ...local });
   CHECKS.set(fields, schema);
   checkInput(problemsOf(schema, input));
-  return run({ ...(input as I), ...exact }, context);
 }
 
 const PROBLEMS_SHOWN = 5;

@@ -1,3 +1,5 @@
+import { diff, search } from "./comparisons.ts";
+import { forkRun, getRun, hydrate, listRuns } from "./runs.ts";
 import { listBranch } from "./branches.ts";
 import {
   createConversation,
@@ -73,6 +75,12 @@ export const OPERATIONS = {
   answerRequest,
   steer,
   cancel,
+  search,
+  diff,
+  listRuns,
+  getRun,
+  forkRun,
+  hydrate,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

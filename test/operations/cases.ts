@@ -1,5 +1,6 @@
 import type { Case } from "./case.ts";
 import { RECORD_CASES } from "./record-cases.ts";
+import { RUN_CASES } from "./run-cases.ts";
 import { TURN_CASES } from "./turn-cases.ts";
 
 const MISSING = "conversation_not_found";
@@ -345,4 +346,5 @@ export const CASES: readonly Case[] = [
   },
   ...RECORD_CASES,
   ...TURN_CASES,
+  ...RUN_CASES,
 ];

@@ -27,7 +27,16 @@ const QUESTION: EntryBody = {
   data: { tool: "refund", input: { order: 17 } },
 };
 
-/** `a`: a question and its answer; `failed`: a turn that failed; `open`: a turn that no process runs; `asks`: one that waits for a person. */
+const RUN: readonly EntryBody[] = [
+  { type: "run_start", run: "r1", trigger: "email", triggerId: "m-7", mailbox: "billing" },
+  said("mail", "user", "Where is order 17?"),
+  { type: "turn_start", turn: "t1", prompt: "mail", run: "r1" },
+  said("answer", "assistant", "It left on Monday."),
+  { type: "turn_end", turn: "t1", outcome: "completed" },
+  { type: "run_end", run: "r1", status: "completed" },
+];
+
+/** `a`: a question and its answer; `failed`: a turn that failed; `open`: a turn that no process runs; `asks`: one that waits for a person; `job`: a run. */
 export async function seed(holdfast: Holdfast, { lease }: { readonly lease?: Lease }): Promise<void> {
   const a = await holdfast.create({
     id: "a",
@@ -42,6 +51,7 @@ export async function seed(holdfast: Holdfast, { lease }: { readonly lease?: Lea
   await holdfast.create({ id: "failed", entries: [...turn, end] });
   await holdfast.create({ id: "open", entries: turn });
   await holdfast.create({ id: "asks", entries: [...turn, CALL, QUESTION] });
+  await holdfast.create({ id: "job", entries: RUN });
   if (lease === undefined) return;
   const running = await nameOfProcess("a test");
   const writer = lease === "alive" ? running : running.replace(/begun .*?, on/, "begun 1, on");

@@ -56,7 +56,7 @@ export async function hydrateRun(
   return { run, seeds, messages, context, state: context.state, totals: { steps, prompts, usage }, exact };
 }
 
-export function runNotFound(run: string, from: ConversationId | null): LogError {
+export function runNotFound(run: string, from: string | null): LogError {
   const where = from === null ? "here" : `in ${from}, nor in what it was forked from`;
   return new LogError(
     "run_not_found",

@@ -4,7 +4,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
-import { JsonText, type Operation, perform } from "#operations/operation";
+import { JsonText, type Operation, perform, valueOf } from "#operations/operation";
 import { type Fields, flagKind, readText } from "#operations/schemas";
 import { findEntry } from "./address.ts";
 import { answer, type Call, type Command, remark } from "./command.ts";
@@ -135,6 +135,23 @@ async function readArguments(
   return read;
 }
 
+/** The pages of a list, each answered when the one before it was used. */
+export async function* pagesOf<I extends object, R extends object>(
+  operation: Operation<I, R>,
+  input: object,
+  { holdfast, from = "cursor" }: { readonly holdfast: Holdfast; readonly from?: "cursor" | "after" },
+): AsyncGenerator<R> {
+  let next: string | number | null | undefined;
+  do {
+    const page: object = next === undefined ? {} : { [from]: next };
+    const output: R = valueOf(
+      await perform(operation, { ...input, ...page }, { holdfast, clock: systemClock }),
+    );
+    yield output;
+    ({ next } = output as { readonly next?: string | number | null });
+  } while (next !== null && next !== undefined);
+}
+
 /** What `ID@ENTRY` names, each by its whole id. What names nothing stays as it is, for the operation to reject. */
 export async function readAddress(
   holdfast: Holdfast,
@@ -167,7 +184,7 @@ async function findHandle(holdfast: Holdfast, text: string): Promise<FoundId> {
 }
 
 /** The id of the entry that a label or a part of an id names. What could be an id is for the operation to reject. */
-async function findEntryId(conversation: Conversation | null, text: string): Promise<string> {
+export async function findEntryId(conversation: Conversation | null, text: string): Promise<string> {
   if (conversation === null) return text;
   try {
     return await findEntry(conversation, text);

@@ -284,10 +284,32 @@ function answered(
   if (given instanceof Response) return answerOf(given);
   const body =
     given instanceof JsonText
-      ? given.text
+      ? jsonBody(given)
       : JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...(given as object) });
   const again = repeated === null ? {} : { [REPEATED_HEADER]: repeated.differs ? "differs" : "same" };
   return { status, headers: { "content-type": JSON_TYPE, ...again }, body };
+}
+
+const CHUNK_CHARS = 65_536;
+
+function jsonBody({ content }: JsonText): string | ReadableStream<Uint8Array> {
+  if (typeof content === "string") return content;
+  const pieces = content[Symbol.iterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      let text = "";
+      while (text.length < CHUNK_CHARS) {
+        const { done, value } = pieces.next();
+        if (done === true) {
+          if (text !== "") controller.enqueue(encoder.encode(text));
+          return controller.close();
+        }
+        text += value;
+      }
+      controller.enqueue(encoder.encode(text));
+    },
+  });
 }
 
 function wantsPage(request: HttpRequest): boolean {

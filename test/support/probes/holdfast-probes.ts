@@ -70,9 +70,17 @@ export const HOLDFAST_PROBES: { readonly [V in MethodOf<Holdfast>]: Attempts } =
     () => all(holdfast.runs({ conversation })),
     () => all(holdfast.runs({ along: fork })),
   ],
+  runPage: (holdfast, { conversation, mailbox }) => [
+    () => holdfast.runPage({ limit: 9, mailbox }),
+    () => holdfast.runPage({ limit: 9, conversation }),
+  ],
   run: (holdfast, { run, conversation }) => [
     () => holdfast.run(run),
     () => holdfast.run(run, { conversation }),
+  ],
+  exactRun: (holdfast, { run, fork }) => [
+    () => holdfast.exactRun(run),
+    () => holdfast.exactRun(run, { conversation: fork }),
   ],
   hydrate: (holdfast, { run, fork }) => [
     () => holdfast.hydrate(run),

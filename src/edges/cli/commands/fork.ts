@@ -5,6 +5,7 @@ import type { UserMessage } from "#log/message";
 import { NOT_UNDONE } from "#operations/text";
 import { fork as forkConversation } from "#operations/conversations";
 import { perform, valueOf } from "#operations/operation";
+import { forkRun } from "#operations/runs";
 import { systemClock } from "#conversation/clock";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { readAddress } from "#edges/cli/operation-command";
@@ -88,8 +89,14 @@ async function makeFork(call: Call): Promise<Forked> {
   if (found !== null) {
     if (flags.has("edit") || flags.text("label") !== undefined)
       throw new LogError("invalid_request", "--edit and --label go with a conversation, not with a run");
-    const { run, ...where } = found;
-    return { ...(await holdfast.forkRun(run, { ...options, ...overrides, ...where })), output: {} };
+    const { key: runKey, ...place } = options;
+    const runInput = { ...place, ...overrides, ...found };
+    const forked = valueOf(await perform(forkRun, runInput, { holdfast, clock: systemClock, key: runKey }));
+    return {
+      conversation: await holdfast.conversation(forked.conversation),
+      run: forked.run,
+      output: forked,
+    };
   }
   const { conversation: id, entry } = await readAddress(holdfast, text);
   const { model, ...others } = overrides;

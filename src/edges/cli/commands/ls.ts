@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
-import { systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ListFilter } from "#conversation/list-conversations";
 import { listConversations } from "#operations/conversations";
 import type { ListedRow } from "#operations/listed-rows";
-import { type OutputOf, perform, valueOf } from "#operations/operation";
+import { pagesOf } from "#edges/cli/operation-command";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { pastTime } from "#edges/cli/manage/past-time";
 import { headingRow, listRow, plainRow, rowState } from "#edges/cli/view/list-view";
@@ -98,17 +97,9 @@ With --json one object per line.
   },
 };
 
-/** All pages of the list. */
 async function* rowsOf(holdfast: Holdfast, filter: object): AsyncGenerator<ListedRow> {
-  let cursor: string | null = null;
-  do {
-    const input: object = { ...filter, limit: PAGE, ...(cursor === null ? {} : { cursor }) };
-    const page: OutputOf<typeof listConversations> = valueOf(
-      await perform(listConversations, input, { holdfast, clock: systemClock }),
-    );
+  for await (const page of pagesOf(listConversations, { ...filter, limit: PAGE }, { holdfast }))
     yield* page.conversations;
-    cursor = page.next;
-  } while (cursor !== null);
 }
 
 function nothingIn({ args, flags }: Call, filter: ListFilter): string {

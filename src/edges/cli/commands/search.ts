@@ -1,11 +1,11 @@
-import { isLogError, LogError } from "#log/errors";
+import { systemClock } from "#conversation/clock";
+import { isLogError } from "#log/errors";
 import { queryWords, wordSpans } from "#log/search";
-import { findConversation } from "#edges/cli/address";
+import { search as searchOperation, SEARCH_HITS } from "#operations/comparisons";
+import { perform, valueOf } from "#operations/operation";
+import { findId } from "#edges/cli/operation-command";
 import { type Command, jsonLine, remark } from "#edges/cli/command";
-import { snippetOf } from "#transfer/shown/search-snippet";
 import { safeLine } from "#edges/cli/terminal/terminal";
-
-const HITS_DEFAULT = 20;
 
 export const search: Command = {
   name: "search",
@@ -15,7 +15,7 @@ export const search: Command = {
 newest hits come first, each with its ID@ENTRY, ready to be pasted into another command. Hidden entries are left out.
 
   --in ID   only in this conversation
-  -n COUNT  at most this many (${HITS_DEFAULT} unless told)`,
+  -n COUNT  at most this many (${SEARCH_HITS} by default, 500 at most)`,
   examples: [
     "holdfast search changelog",
     'holdfast search "rate limit" --in ID -n 5',
@@ -24,21 +24,24 @@ newest hits come first, each with its ID@ENTRY, ready to be pasted into another 
   options: { in: { type: "string" }, limit: { type: "string", short: "n" } },
   arity: [1, Number.POSITIVE_INFINITY],
   async run(call) {
-    const query = call.args.join(" ");
-    const words = queryWords(query);
-    if (words.length === 0) throw new LogError("invalid_request", "There are no words to search for");
     // Opened for writing where it can be: a search brings the index up to date.
     const holdfast = await call.open().catch((error: unknown) => {
       if (isLogError(error, "read_only")) return call.open({ readOnly: true });
       throw error;
     });
-    const within = call.flags.text("in");
-    const scope = within === undefined ? {} : { conversation: (await findConversation(holdfast, within)).id };
-    const hits = await holdfast.search(query, { limit: call.flags.count("limit") ?? HITS_DEFAULT, ...scope });
+    const q = call.args.join(" ");
+    const [within, limit] = [call.flags.text("in"), call.flags.count("limit")];
+    const input = {
+      q,
+      ...(within === undefined ? {} : { conversation: await findId(holdfast, within) }),
+      ...(limit === undefined ? {} : { limit }),
+    };
+    const { hits } = valueOf(await perform(searchOperation, input, { holdfast, clock: systemClock }));
+    const words = queryWords(q);
     const { out } = call.io;
-    for (const { conversation, entry, seq, text } of hits) {
-      const snippet = snippetOf(text, words);
-      if (call.json) await out.write(jsonLine({ conversation, entry, seq, snippet }));
+    for (const hit of hits) {
+      const { conversation, entry, snippet } = hit;
+      if (call.json) await out.write(jsonLine(hit));
       else
         await out.write(
           `${out.style.cyan(safeLine(`${conversation}@${entry}`))}\n    ${highlight(safeLine(snippet), words, out.style.bold)}\n`,

@@ -1,8 +1,9 @@
-import { LogError } from "#log/errors";
-import { findAddress } from "#edges/cli/address";
+import { parseEntryId } from "#log/ids";
+import { compareNamed, diff as diffOperation, type DiffOptions, diffPieces } from "#operations/comparisons";
+import { check } from "#operations/operation";
+import { readAddress } from "#edges/cli/operation-command";
 import { type Call, type Command } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { diffJson } from "#transfer/shown/diff-json";
 import { diffLines, startText } from "./diff-view.ts";
 import { tableLines } from "./diff-table.ts";
 import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
@@ -42,35 +43,27 @@ Thinking, settings and compactions are not compared. Times are those of the turn
   arity: [2, BRANCHES_MAX + 1],
   async run(call) {
     const { flags } = call;
-    if (flags.has("stat") && flags.has("all"))
-      throw new LogError("invalid_request", "--stat leaves out what --all adds: give one of them");
-    const diffs = await compare(call);
-    if (call.json) for (const one of diffs) await writeJson(call, one);
+    const options = { toolsOnly: flags.has("tools-only"), stat: flags.has("stat"), all: flags.has("all") };
+    const diffs = await compare(call, options);
+    if (call.json) for (const one of diffs) await writeJson(call, one, options);
     else await writeText(call, diffs);
     return flags.has("exit-code") && diffs.some(({ diff }) => !diff.isSame) ? STATUS.unexpected : STATUS.ok;
   },
 };
 
-async function compare(call: Call): Promise<readonly NamedDiff[]> {
+async function compare(call: Call, options: DiffOptions): Promise<readonly NamedDiff[]> {
   const holdfast = await call.open({ readOnly: true });
   const branches: NamedBranch[] = [];
-  for (const [at, address] of call.args.entries()) {
-    const { conversation, entry } = await findAddress(holdfast, address);
-    const letter = String.fromCodePoint(65 + at);
-    branches.push({ letter, address, conversation: conversation.id, entry });
+  for (const [index, address] of call.args.entries()) {
+    const { conversation, entry } = await readAddress(holdfast, address);
+    const letter = String.fromCodePoint(65 + index);
+    branches.push({ letter, address, conversation, entry: entry === null ? null : parseEntryId(entry) });
   }
-  const [first, ...others] = branches.map(({ conversation, entry }) => ({
-    conversation,
-    ...(entry === null ? {} : { at: entry }),
-  }));
-  const [a, ...rest] = branches;
-  if (first === undefined || a === undefined) return [];
-  const options = { toolsOnly: call.flags.has("tools-only") };
-  const diffs = await holdfast.compare(first, others, options);
-  return rest.flatMap((b, at) => {
-    const diff = diffs[at];
-    return diff === undefined ? [] : [{ a, b, diff }];
-  });
+  const [a = "", ...others] = branches.map(
+    ({ conversation, entry }) => `${conversation}${entry === null ? "" : `@${entry}`}`,
+  );
+  for (const b of others) check(diffOperation, { a, b, ...options });
+  return compareNamed(holdfast, branches, options);
 }
 
 async function writeText(call: Call, diffs: readonly NamedDiff[]): Promise<void> {
@@ -97,11 +90,11 @@ async function writeText(call: Call, diffs: readonly NamedDiff[]): Promise<void>
 }
 
 /** One object on a line, a change after another: all of them need not fit into one text. */
-async function writeJson(call: Call, one: NamedDiff): Promise<void> {
+async function writeJson(call: Call, one: NamedDiff, options: DiffOptions): Promise<void> {
   const { out } = call.io;
   let pending = "";
-  for (const text of diffJson(one, { isStat: call.flags.has("stat"), hasAll: call.flags.has("all") })) {
-    pending += text;
+  for (const piece of diffPieces(one, options)) {
+    pending += piece;
     if (pending.length < FLUSH_CHARS) continue;
     await out.write(pending);
     pending = "";

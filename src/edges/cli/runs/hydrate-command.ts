@@ -2,8 +2,11 @@ import type { ContentBlock, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import type { Run } from "#log/runs/run-row";
 import { seedMessages } from "#log/runs/seed-messages";
-import { type ExactRun, hydrateRun } from "#conversation/runs/hydrate";
-import { findConversation } from "#edges/cli/address";
+import { systemClock } from "#conversation/clock";
+import type { HydratedRun } from "#conversation/runs/hydrate";
+import { check, type JsonText, perform } from "#operations/operation";
+import { hydrate } from "#operations/runs";
+import { findId } from "#edges/cli/operation-command";
 import type { Command, Sink } from "#edges/cli/command";
 import { blockPreview } from "#transfer/shown/entry-preview";
 import { costText } from "#edges/cli/view/usage-text";
@@ -12,7 +15,6 @@ import { counted } from "#edges/cli/terminal/count";
 import { safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
 import { toolLines } from "#edges/cli/terminal/tool-lines";
 import { triggerText } from "./run-view.ts";
-import { hydratedText } from "#transfer/shown/run-text";
 
 export const hydrateCommand: Command = {
   name: "hydrate",
@@ -30,11 +32,16 @@ request would send), state and totals, all as stored. Without --json long tool r
   arity: [1, 1],
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
-    const named = call.flags.text("conversation");
-    const from = named === undefined ? null : (await findConversation(holdfast, named)).id;
-    const hydrated = await hydrateRun(holdfast.space, call.args[0] ?? "", from);
+    const [run = ""] = call.args;
+    const name = call.flags.text("conversation");
+    const within = name === undefined ? {} : { conversation: await findId(holdfast, name) };
     const { out } = call.io;
-    if (call.json) return out.write(`${hydratedText(hydrated)}\n`);
+    if (call.json) {
+      const output = await perform(hydrate, { run, ...within }, { holdfast, clock: systemClock });
+      return out.write(`${(output as JsonText).text}\n`);
+    }
+    check(hydrate, { run, ...within });
+    const hydrated = await holdfast.exactRun(run, within);
     for (const line of headLines(hydrated)) await out.write(`${out.style.dim(safeLine(line))}\n`);
     const { system, messages } = seedMessages(hydrated.seeds);
     if (system !== null)
@@ -47,7 +54,7 @@ request would send), state and totals, all as stored. Without --json long tool r
   },
 };
 
-function headLines({ run, totals, context, state }: ExactRun): readonly string[] {
+function headLines({ run, totals, context, state }: HydratedRun): readonly string[] {
   const { usage } = totals;
   const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${costText(usage)}`;
   return [

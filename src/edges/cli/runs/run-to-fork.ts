@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Holdfast } from "#conversation/holdfast";
-import type { ForkRunOptions } from "#conversation/runs/fork-run";
 import { isLogError, LogError } from "#log/errors";
-import { findEntry } from "#edges/cli/address";
+import { findEntryId } from "#edges/cli/operation-command";
 import type { Flags } from "#edges/cli/command";
 
 /** A run by its whole id, and where in it a fork begins. */
@@ -21,7 +20,7 @@ export async function findRunToFork(holdfast: Holdfast, text: string): Promise<R
   if (row === null) return null;
   const { run, conversation } = row;
   if (entry === null) return { run, conversation };
-  return { run, conversation, at: await findEntry(await holdfast.conversation(conversation), entry) };
+  return { run, conversation, at: await findEntryId(await holdfast.conversation(conversation), entry) };
 }
 
 async function isConversation(holdfast: Holdfast, id: string): Promise<boolean> {
@@ -37,7 +36,7 @@ async function isConversation(holdfast: Holdfast, id: string): Promise<boolean> 
 /** What is to be other than in the run. */
 export async function overridesOf(
   flags: Flags,
-): Promise<Pick<ForkRunOptions, "model" | "tools" | "promptPatch">> {
+): Promise<{ readonly model?: string; readonly tools?: readonly string[]; readonly system?: string }> {
   const [model, tools, patch] = [flags.text("model"), flags.text("tools"), flags.text("patch-system")];
   const names = tools?.split(",").map((name) => name.trim());
   if (names?.includes("") === true)
@@ -45,7 +44,7 @@ export async function overridesOf(
   return {
     ...(model === undefined ? {} : { model }),
     ...(names === undefined ? {} : { tools: names }),
-    ...(patch === undefined ? {} : { promptPatch: { system: await readPatch(patch) } }),
+    ...(patch === undefined ? {} : { system: await readPatch(patch) }),
   };
 }
 

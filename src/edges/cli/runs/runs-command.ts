@@ -1,9 +1,13 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Run } from "#log/runs/run-row";
-import { findConversation } from "#edges/cli/address";
+import { check } from "#operations/operation";
+import { listRuns } from "#operations/runs";
+import { findId, pagesOf } from "#edges/cli/operation-command";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { plainRunLine, runHeading, runLine } from "./run-view.ts";
+
+const PAGE = 100;
 
 export const runsCommand: Command = {
   name: "runs",
@@ -37,36 +41,41 @@ between run, conversation, time, status, trigger and mailbox. With --json one ob
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const { out } = call.io;
-    const how = { columns: out.columns, style: out.style };
+    const view = { columns: out.columns, style: out.style };
     let shown = 0;
-    for await (const run of await asked(call, holdfast)) {
-      if (shown++ === 0 && out.isTerminal && !call.json) await out.write(`${runHeading(how)}\n`);
-      const line = out.isTerminal ? runLine(run, Date.now(), how) : plainRunLine(run);
+    for await (const run of runsOf(call, holdfast)) {
+      if (shown++ === 0 && out.isTerminal && !call.json) await out.write(`${runHeading(view)}\n`);
+      const line = out.isTerminal ? runLine(run, Date.now(), view) : plainRunLine(run);
       await out.write(call.json ? jsonLine(run) : `${line}\n`);
     }
     if (shown === 0 && !call.json) await remark(call, "No run is like that.");
   },
 };
 
-async function asked(
-  { args: [id], flags }: Call,
-  holdfast: Holdfast,
-): Promise<AsyncIterable<Run> | readonly Run[]> {
-  const words = Object.fromEntries(
+async function* runsOf({ args: [id], flags }: Call, holdfast: Holdfast): AsyncGenerator<Run> {
+  const filter = Object.fromEntries(
     ["mailbox", "trigger", "since", "until"].flatMap((name) => {
       const text = flags.text(name);
       return text === undefined ? [] : [[name, text] as const];
     }),
   );
-  if (id === undefined && flags.has("along"))
+  const isAlong = flags.has("along");
+  if (id === undefined && isAlong)
     throw new LogError("invalid_request", "--along goes with a conversation: name it");
-  const conversation = id === undefined ? null : (await findConversation(holdfast, id)).id;
-  const within = conversation === null ? {} : flags.has("along") ? { along: conversation } : { conversation };
+  const conversation = id === undefined ? undefined : await findId(holdfast, id);
+  const input = { ...filter, ...(conversation === undefined ? {} : { conversation }) };
   const limit = flags.count("limit");
-  if (limit === undefined) return holdfast.runs({ ...words, ...within });
+  check(listRuns, input);
+  const read = (newestFirst: boolean): AsyncGenerator<Run> =>
+    isAlong && conversation !== undefined
+      ? holdfast.runs({ ...filter, along: conversation, newestFirst })
+      : eachRun(holdfast, { ...input, newestFirst });
+  if (limit === undefined) return yield* read(false);
   const newest: Run[] = [];
-  if (limit === 0) return newest;
-  for await (const run of holdfast.runs({ ...words, ...within, newestFirst: true }))
-    if (newest.push(run) === limit) break;
-  return newest.toReversed();
+  if (limit > 0) for await (const run of read(true)) if (newest.push(run) === limit) break;
+  yield* newest.toReversed();
+}
+
+async function* eachRun(holdfast: Holdfast, input: object): AsyncGenerator<Run> {
+  for await (const { runs } of pagesOf(listRuns, { ...input, limit: PAGE }, { holdfast })) yield* runs;
 }

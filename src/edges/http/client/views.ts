@@ -10,4 +10,4 @@ export type { Health } from "#edges/http/routes/server-api";
 export type { StoreView } from "#edges/http/figures/figure-api";
 export type { ConversationCost, DailyRow, TurnUsageView } from "#operations/views/usage-views";
 export type { ReplayDetails, ReplayOffer, ReplayTold, ReplayView } from "#edges/http/replays/replay-api";
-export type { DiffView } from "#edges/http/routes/space-api";
+export type { DiffView } from "#operations/comparisons";

@@ -3,7 +3,6 @@ import type { AnyHandler, HandlersOf } from "./asked.ts";
 import { OPERATION_HANDLERS } from "./operation-handlers.ts";
 import { ENTRY_HANDLERS } from "./entry-handlers.ts";
 import { MEMORY_HANDLERS } from "./memory-handlers.ts";
-import { SPACE_HANDLERS } from "./space-handlers.ts";
 import { AGENT_SESSION_HANDLERS } from "#edges/http/agent-sessions/agent-session-handlers";
 import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
 import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
@@ -15,7 +14,6 @@ import { SERVER_HANDLERS } from "./server-handlers.ts";
 const OWN_HANDLERS: HandlersOf<OwnApi> = {
   ...SERVER_HANDLERS,
   ...ENTRY_HANDLERS,
-  ...SPACE_HANDLERS,
   ...MEMORY_HANDLERS,
   ...EVENT_HANDLERS,
   ...TRANSFER_HANDLERS,

@@ -8,7 +8,6 @@ import { TRANSFER_ROUTES, type TransferApi } from "#edges/http/transfers/transfe
 import { OPERATION_LIST, type OPERATIONS as OPERATION_TABLE } from "#operations/table";
 import { routeOf, type ShapesOf } from "./operation-route.ts";
 import type { AnyRoute, RoutesOf } from "./route.ts";
-import { SPACE_ROUTES, type SpaceApi } from "./space-api.ts";
 import { EVENT_ROUTES, type EventApi } from "#edges/http/events/event-api";
 import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
@@ -17,7 +16,6 @@ export interface OwnApi
   extends
     ServerApi,
     EntryApi,
-    SpaceApi,
     MemoryApi,
     EventApi,
     TransferApi,
@@ -34,7 +32,6 @@ export type OperationName = keyof Api;
 const OWN_ROUTES: RoutesOf<OwnApi> = {
   ...SERVER_ROUTES,
   ...ENTRY_ROUTES,
-  ...SPACE_ROUTES,
   ...MEMORY_ROUTES,
   ...SKILL_ROUTES,
   ...EVENT_ROUTES,

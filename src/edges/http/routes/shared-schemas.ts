@@ -1,11 +1,8 @@
 import type { AppendResult } from "#log/batch";
 import type { Entry } from "#log/entry";
-import type { UsageSum } from "#log/add-usage";
 import type { ContentBlock } from "#log/message";
-import type { Run } from "#log/runs/run-row";
 import {
   anything,
-  choice,
   count,
   either,
   flag,
@@ -51,35 +48,6 @@ export const entry: Schema<Entry> = named(
 
 /** An entry that a client sends; the log checks the rest of it. */
 export const newEntry: Schema<object> = named("NewEntry", open<object>({ type: text() }));
-
-export const usage: Schema<UsageSum> = named(
-  "Usage",
-  open<UsageSum>({
-    inputTokens: count(),
-    outputTokens: count(),
-    cacheReadTokens: count(),
-    cacheWriteTokens: count(),
-    costMicros: nullable(count()),
-    unpricedAnswers: count(),
-  }),
-);
-
-export const run: Schema<Run> = named(
-  "Run",
-  open<Run>({
-    run: text(),
-    conversation: text(),
-    trigger: open({ type: text(), id: nullable(text()) }),
-    model: nullable(text()),
-    status: choice(["running", "completed", "failed"]),
-    error: nullable(open({ message: text({ max: 100_000 }), code: nullable(text()) })),
-    usage,
-    startSeq: count(),
-    highWater: count(),
-    startedAt: text(),
-    completedAt: nullable(text()),
-  }),
-);
 
 /** What an append left in the log. */
 type Written = Omit<AppendResult, "ownerLink"> & OfConversation;
