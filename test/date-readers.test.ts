@@ -32,17 +32,17 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
   "when an agent or a model is free again, as it said": [
     "src/agent/loop/ask-step.ts",
     "src/agent/models/ask-model.ts",
-    "src/edges/acp/agent/meaning/hidden-failure.ts",
+    "src/edges/acp/agent/turn-end.ts",
     "src/edges/cli/chat/headless.ts",
     "src/edges/cli/chat/turn/ending-text.ts",
-    "src/edges/http/handlers/conversation-handlers.ts",
+    "src/operations/conversations.ts",
     "src/upstream/sender.ts",
   ],
   "how long ago the log was written to": [
     "src/agent/memory/conversation-memory.ts",
     "src/agent/memory/memory.ts",
     "src/edges/acp/agent/acp-sessions.ts",
-    "src/edges/acp/host/sessions/list-sessions.ts",
+    "src/edges/acp/host/list-sessions.ts",
     "src/edges/cli/commands/ls.ts",
     "src/edges/cli/manage/prune-command.ts",
     "src/edges/cli/resume/agent-sessions.ts",
@@ -97,9 +97,6 @@ test("only a store compares the end of a lease with a date: clocks of machines d
     .map((file) => file.replaceAll("\\", "/"))
     .filter((file) => !file.startsWith("src/stores/"))
     .filter((file) => END.test(readFileSync(join(root, file), "utf8")));
-  // The rules of leases are given the store's clock; over HTTP the date is shown.
-  expect(readers.toSorted()).toEqual([
-    "src/edges/http/handlers/conversation-handlers.ts",
-    "src/log/plans/lease.ts",
-  ]);
+  // The rules of leases are given the store's clock; operations show the date.
+  expect(readers.toSorted()).toEqual(["src/log/plans/lease.ts", "src/operations/conversations.ts"]);
 });

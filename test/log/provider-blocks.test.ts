@@ -1,7 +1,7 @@
 /** Goal: a block that nothing is known of is kept, and trips up nobody who reads, shows, searches or tells a conversation. */
 import { expect, test } from "vitest";
-import { acpBlock } from "#edges/acp/host/sessions/blocks";
-import { replayOf } from "#edges/acp/host/sessions/replay";
+import { acpBlock } from "#edges/acp/host/updates";
+import { replayOf } from "#edges/acp/host/history";
 import { previewOf } from "#edges/cli/view/preview";
 import { blockPreview } from "#transfer/shown/entry-preview";
 import type { ContentBlock } from "#log/message";

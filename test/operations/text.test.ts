@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { HostEvent } from "#turn/host";
 import { ENDING_CLASSES } from "#log/ending-class";
-import { noticeOf } from "#edges/acp/host/notice-meta";
+import { noticeOf } from "#edges/acp/host/host-view";
 import { noticeText } from "#operations/notices";
 import { LISTED_STATES } from "#operations/listed-rows";
 import {

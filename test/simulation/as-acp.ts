@@ -1,4 +1,4 @@
-import { Translator } from "#edges/acp/agent/meaning/translate";
+import { Translator } from "#edges/acp/agent/translate";
 import type { PromptEvent, Upstream } from "#upstream/upstream";
 import type { Json } from "#log/json/json-text";
 import { dialectOf } from "#vendors/adapters";

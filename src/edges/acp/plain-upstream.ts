@@ -15,9 +15,9 @@ import type {
   UpstreamSession,
 } from "#upstream/upstream";
 import { SessionOptions } from "./agent/session-options.ts";
-import { BridgeSession, type BridgeUpstream, type ForwardedRequest } from "./bridge-upstream.ts";
-import { unknownMethod } from "./made-answer.ts";
-import { Pausable } from "./pausable.ts";
+import { BridgeSession, type BridgeUpstream, type ForwardedRequest } from "./bridge-agents.ts";
+import { unknownMethod } from "./agent/connection.ts";
+import { Pausable } from "./host/host-wire.ts";
 import type { Message } from "./wire/spans.ts";
 
 /** Any upstream behind the bridge. It says no lines of the host's protocol: updates are made from its events. */

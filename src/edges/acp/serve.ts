@@ -1,5 +1,5 @@
-import { LINE_BYTES_MAX } from "./agent/process/agent-process.ts";
-import type { LoadedLoop } from "./bridge-turns.ts";
+import { LINE_BYTES_MAX } from "./agent/agent-process.ts";
+import type { LoadedLoop } from "./bridge-agents.ts";
 import { Bridge, type BridgeOptions } from "./host/bridge.ts";
 import type { AgentLoop } from "./loop/loop-agent.ts";
 import { LineSplitter, LineTooLong } from "./wire/line-splitter.ts";

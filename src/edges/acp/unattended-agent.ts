@@ -7,14 +7,14 @@ import type { RuntimeOptions, SendOptions, TurnOptions } from "#upstream/options
 import { Runtime } from "#upstream/runtime";
 import type { PromptContent } from "#turn/accept";
 import type { HostEvent } from "#turn/host";
-import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
-import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
+import { AcpUpstream } from "./agent/acp-upstream.ts";
+import type { AgentSpec } from "./agent/running-agent.ts";
 import type { EntryOf } from "#log/entry";
 import { parseConversationId } from "#log/ids";
 import type { SessionSettings } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
-import { AgentLine, type HostPort } from "#edges/acp/agent/host-port";
-import type { Connection } from "#edges/acp/agent/process/connection";
+import { AgentLine, type HostPort } from "./agent/agent-line.ts";
+import type { Connection } from "./agent/connection.ts";
 import { readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
 
 export interface UnattendedOptions

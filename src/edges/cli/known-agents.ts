@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
+import type { AgentSpec } from "#edges/acp/agent/running-agent";
 import { UNKNOWN_VENDOR, vendorOf } from "#vendors/known-vendors";
 import { nativeRecords } from "#edges/cli/resume/native-records";
 

@@ -3,17 +3,17 @@ import { type Clock, NEVER } from "#conversation/clock";
 import type { SessionSettings, ShownMessage } from "#upstream/upstream";
 import { membersOf, objectText, withMember } from "#log/json/json-text";
 import type { Dialect } from "#vendors/vendor";
-import { type Answer, type Connection, ConnectionEnded, resultOf } from "./process/connection.ts";
+import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
 import { goneIdentity } from "#turn/effects/process-group";
-import type { HostPort } from "./host-port.ts";
-import type { AgentSpec, RunningAgent } from "./process/running-agent.ts";
-import type { SessionRegistry } from "./session-registry.ts";
-import { SessionCost } from "./meaning/session-cost.ts";
+import { AgentLine, type HostPort } from "./agent-line.ts";
+import type { AgentSpec, RunningAgent } from "./running-agent.ts";
+import { SessionCost } from "./turn-end.ts";
 import { AcpSession } from "./session.ts";
-import type { KnownRecords } from "./known-records.ts";
-import { replaySettings } from "./apply-settings.ts";
+import type { KnownRecords } from "./acp-upstream.ts";
+import { replaySettings } from "./session-options.ts";
 import { fieldsOf } from "#log/json/json-fields";
 import { choicesFor } from "#log/projections/config";
+import { type Message, spanAt, stringAt } from "#edges/acp/wire/spans";
 
 const CLOSE_MS = 2_000;
 
@@ -177,4 +177,82 @@ export class AcpSessions {
       () => false,
     );
   }
+}
+
+const UNCLAIMED_MAX = 1_000; // a history that is told before its id is known; more than that is not waited for
+
+/** Which session a line of the agent is about. */
+export class SessionRegistry {
+  readonly #port: HostPort;
+  readonly #sessions = new Map<string, AcpSession>();
+  #unclaimed: Message[] = [];
+  #opening: number = 0;
+  /** The session that spoke last: what is about no session keeps its place behind it. */
+  #speaker: AcpSession | null = null;
+
+  constructor(port: HostPort) {
+    this.#port = port;
+  }
+
+  /** While a session is being made, what is said of an id nobody knows yet is kept. */
+  async opening<T>(work: () => Promise<T>): Promise<T> {
+    this.#opening++;
+    try {
+      return await work();
+    } finally {
+      this.#opening--;
+      if (this.#opening === 0) this.#unclaimed = [];
+    }
+  }
+
+  add(session: AcpSession): void {
+    this.#sessions.set(session.id, session);
+    const early = this.#unclaimed.filter((message) => idIn(message) === session.id);
+    this.#unclaimed = this.#unclaimed.filter((message) => idIn(message) !== session.id);
+    for (const message of early) session.receive(message);
+  }
+
+  /** False when another session goes by its id by now. */
+  remove(session: AcpSession): boolean {
+    if (this.#sessions.get(session.id) !== session) return false;
+    this.#sessions.delete(session.id);
+    return true;
+  }
+
+  get(id: string): AcpSession | null {
+    return this.#sessions.get(id) ?? null;
+  }
+
+  /** The session that was last made for a conversation. */
+  of(conversation: string): AcpSession | null {
+    return [...this.#sessions.values()].findLast((session) => session.conversation === conversation) ?? null;
+  }
+
+  get all(): Iterable<AcpSession> {
+    return this.#sessions.values();
+  }
+
+  clear(): void {
+    this.#sessions.clear();
+    this.#unclaimed = [];
+    this.#speaker = null;
+  }
+
+  /** What a dead or forgotten session says reaches nobody. */
+  receive(connection: Connection, message: Message): void {
+    const id = idIn(message);
+    const session = id === null ? null : this.#sessions.get(id);
+    if (session === null) {
+      const line = new AgentLine({ connection, message, session: null });
+      if (this.#speaker?.receiveBeside(line) !== true) this.#port.forward(line);
+    } else if (session !== undefined) {
+      this.#speaker = session;
+      session.receive(message);
+    } else if (this.#opening > 0 && this.#unclaimed.length < UNCLAIMED_MAX) this.#unclaimed.push(message);
+  }
+}
+
+function idIn(message: Message): string | null {
+  const { bytes, params } = message;
+  return params === null ? null : stringAt(bytes, spanAt(bytes, params, ["sessionId"]));
 }

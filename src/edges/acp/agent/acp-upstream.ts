@@ -12,18 +12,15 @@ import type { Json } from "#log/json/json-text";
 import type { EndingTable } from "#turn/rules/classify";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Dialect } from "#vendors/vendor";
-import { type Answer, resultOf } from "./process/connection.ts";
-import type { BridgeUpstream, ForwardedRequest } from "#edges/acp/bridge-upstream";
+import { type Answer, type Connection, resultOf } from "./connection.ts";
+import type { BridgeUpstream, ForwardedRequest } from "#edges/acp/bridge-agents";
 import type { Message } from "#edges/acp/wire/spans";
 import type { Message as Said } from "#log/message";
-import { forwardOn } from "./forward-on.ts";
-import type { HostPort } from "./host-port.ts";
-import { shownOf } from "./replayed-history.ts";
-import { type AgentSpec, RunningAgent, type Started } from "./process/running-agent.ts";
-import { SessionRegistry } from "./session-registry.ts";
+import { type HostPort, forwardOn } from "./agent-line.ts";
+import { shownOf } from "./session-lines.ts";
+import { type AgentSpec, RunningAgent, type Started } from "./running-agent.ts";
+import { AcpSessions, SessionRegistry } from "./acp-sessions.ts";
 import type { AcpSession } from "./session.ts";
-import { AcpSessions } from "./acp-sessions.ts";
-import { KnownRecords } from "./known-records.ts";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 
 const ASIDE_MS = 10_000;
@@ -245,4 +242,50 @@ export class AcpUpstream implements BridgeUpstream {
 function sessionIdOf(answer: Answer): string {
   const { sessionId } = fieldsOf(resultOf(answer));
   return typeof sessionId === "string" ? sessionId : "";
+}
+
+const RECORD_MS = 2_000; // who has stopped a turn waits no longer for what the agent wrote down of it
+
+/** What an agent has written down of its sessions, and how much of it is known here. */
+export class KnownRecords {
+  readonly #native: NativeStore | null;
+  readonly #clock: Clock;
+  /** How each record stood when its last turn here had ended. */
+  readonly #stamps = new Map<string, string>();
+
+  constructor(native: NativeStore | null, clock: Clock) {
+    this.#native = native;
+    this.#clock = clock;
+  }
+
+  /** The record of a session that somebody else has written to; null when nobody has. */
+  async changed(id: string): Promise<readonly NativeMessage[] | null> {
+    const native = this.#native;
+    const stamp = native === null ? null : await native.stamp(id);
+    if (native === null || stamp === null || stamp === this.#stamps.get(id)) return null;
+    return native.read(id);
+  }
+
+  /** A turn has ended here in its own time: what the record holds now is what we know. */
+  async turnEnded(id: string): Promise<void> {
+    const stamp = await this.#native?.stamp(id).catch(() => null);
+    if (typeof stamp === "string") this.#stamps.set(id, stamp);
+  }
+
+  /** What it holds after a turn that was cut off, by the agent's death or by a stop. */
+  async afterCut(
+    connection: Connection,
+    id: string,
+    how: "dead" | "stopped",
+  ): Promise<readonly NativeMessage[] | null> {
+    const native = this.#native;
+    if (native === null) return null;
+    // What a dead one was about to write is written, or will never be; one that lives may write on: see `changed`.
+    if (how === "dead") await connection.process.end();
+    const stamp = await native.stamp(id);
+    const limits = { clock: this.#clock, resumeMs: RECORD_MS, cancelled: NEVER };
+    const messages = await bounded(limits, native.read(id));
+    if (stamp !== null) this.#stamps.set(id, stamp);
+    return messages;
+  }
 }

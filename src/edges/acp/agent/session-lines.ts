@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { ContentBlock } from "#log/message";
+import { type ContentBlock, textOfBlocks } from "#log/message";
 import type { Json } from "#log/json/json-text";
-import type { PromptRequest } from "#upstream/upstream";
+import type { NativeMessage, PromptRequest, ShownMessage } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
-import { bounded } from "./meaning/translate.ts";
+import { bounded } from "./translate.ts";
 import { withPreamble } from "#upstream/rules/preamble";
-import { Message, readableAt, type Span, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
+import { Message, type Span, readableAt, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
+import { type Clock, NEVER } from "#conversation/clock";
 
 /** The params of `session/prompt`: as the host gave them where it did, with what the agent has to be told before. */
 export function promptParams(id: string, request: PromptRequest): string {
@@ -90,4 +91,47 @@ export function updateOf({ bytes, params }: Message): { readonly [name: string]:
 function outlineOf(bytes: Uint8Array, span: Span): { readonly [name: string]: Json } {
   const names = ["sessionUpdate", "toolCallId", "status"];
   return Object.fromEntries(names.map((name) => [name, stringAt(bytes, spanAt(bytes, span, [name]))]));
+}
+
+const LATE_REPLAY_MS = 150; // an agent that answers in the middle of its replay does not say when it is over
+const LATE_REPLAY_MS_MAX = 3_000;
+
+/** Gathers the history an agent tells again when a session is loaded. */
+export class ReplayedHistory {
+  readonly #messages: { readonly role: ShownMessage["role"]; readonly id: Json; text: string }[] = [];
+  #heard: number = 0;
+
+  add(update: { readonly [name: string]: Json }): void {
+    this.#heard++;
+    const kind = update["sessionUpdate"];
+    const role = kind === "user_message_chunk" ? "user" : kind === "agent_message_chunk" ? "assistant" : null;
+    const { type, text } = fieldsOf(update["content"]);
+    if (role === null || type !== "text" || typeof text !== "string") return;
+    const id = update["messageId"] ?? null;
+    const last = this.#messages.at(-1);
+    if (last?.role === role && last.id === id) last.text += text;
+    else this.#messages.push({ role, id, text });
+  }
+
+  /** Resolves when nothing more has come for a while. */
+  async quiet(clock: Clock): Promise<void> {
+    const untilMs = clock.steadyMs() + LATE_REPLAY_MS_MAX;
+    for (let heard = -1; heard !== this.#heard && clock.steadyMs() < untilMs;) {
+      heard = this.#heard;
+      await clock.sleep(LATE_REPLAY_MS, NEVER);
+    }
+  }
+
+  get messages(): readonly ShownMessage[] {
+    return this.#messages.map(({ role, text }) => ({ role, text }));
+  }
+}
+
+/** The same from an agent's own record: the words, without its tools. */
+export function shownOf(messages: readonly NativeMessage[]): readonly ShownMessage[] {
+  return messages.flatMap(({ message }) => {
+    if (message.role === "toolResult") return [];
+    const text = textOfBlocks(message.content);
+    return text === "" ? [] : [{ role: message.role, text }];
+  });
 }

@@ -9,24 +9,17 @@ import type {
   NativeMessage,
   UpstreamSession,
 } from "#upstream/upstream";
-import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-upstream";
+import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-agents";
 import type { CommandKind } from "#upstream/rules/agent-command";
 import { Message, readableAt, spanAt } from "#edges/acp/wire/spans";
-import { rewriteIds } from "#edges/acp/wire/rewrite";
-import { splice } from "#edges/acp/wire/splice";
-import { replaySettings } from "./apply-settings.ts";
-import { forwardOn } from "./forward-on.ts";
-import { isRefusal, namedRequest, promptParams, updateOf } from "./session-lines.ts";
-import type { Connection } from "./process/connection.ts";
+import { rewriteIds, splice } from "#edges/acp/wire/splice";
+import { SessionOptions, isModel, replaySettings } from "./session-options.ts";
+import { AgentLine, type HostPort, forwardOn } from "./agent-line.ts";
+import { ReplayedHistory, isRefusal, namedRequest, promptParams, updateOf } from "./session-lines.ts";
+import type { Connection } from "./connection.ts";
 import { commandKind, type Dialect } from "#vendors/vendor";
-import { HiddenFailure } from "./meaning/hidden-failure.ts";
-import { AgentLine, type HostPort } from "./host-port.ts";
-import { endOf } from "./meaning/raw-end.ts";
-import { ReplayedHistory } from "./replayed-history.ts";
-import { isModel } from "./meaning/option-values.ts";
-import { SessionOptions } from "./session-options.ts";
-import type { SessionCost } from "./meaning/session-cost.ts";
-import { bounded, isStateUpdate, Translator } from "./meaning/translate.ts";
+import { HiddenFailure, type SessionCost, endOf } from "./turn-end.ts";
+import { bounded, isStateUpdate, Translator } from "./translate.ts";
 import { unheardEvents } from "#upstream/rules/agent-record";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 

@@ -1,9 +1,10 @@
 import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Config } from "#log/projections/config";
-import type { HostedAgent } from "#edges/acp/bridge-upstream";
-import type { BridgeTurns } from "#edges/acp/bridge-turns";
-import type { HostWire } from "./wire/host-wire.ts";
+import type { BridgeTurns, HostedAgent } from "#edges/acp/bridge-agents";
+import type { HostWire } from "./host-wire.ts";
+import { listIn } from "#log/json/json-fields";
+import type { Json } from "#log/json/json-text";
 
 /** What everything on the host's side works with. */
 export interface BridgeParts {
@@ -27,4 +28,35 @@ export function agentOf({ upstreams }: BridgeParts, { agent }: Config): HostedAg
 /** The names of the agents there are to choose from. */
 export function agentNames({ upstreams }: BridgeParts): readonly string[] {
   return upstreams.map(({ agent }) => agent);
+}
+
+/** The option that says which agent carries the conversation; there is none where there is no choice. */
+export const AGENT_OPTION = "holdfast.agent";
+export const AGENT_COMMAND = "agent";
+
+export function agentOption(names: readonly string[], current: string): Json | null {
+  if (names.length < 2) return null;
+  return {
+    id: AGENT_OPTION,
+    name: "Agent",
+    description: "Which agent carries this conversation on",
+    category: "_holdfast_agent",
+    type: "select",
+    currentValue: current,
+    options: names.map((name) => ({ value: name, name })),
+  };
+}
+
+export function agentCommand(names: readonly string[]): Json | null {
+  if (names.length < 2) return null;
+  return {
+    name: AGENT_COMMAND,
+    description: "Go on with another agent",
+    input: { hint: names.join(" | ") },
+  };
+}
+
+/** The options of a session with ours among them. */
+export function withAgentOption(options: Json, own: Json | null): Json {
+  return own === null ? options : [...listIn(options), own];
 }

@@ -6,21 +6,24 @@ import { withDefaults } from "#log/with-defaults";
 import type { RuntimeOptions } from "#upstream/options";
 import { Runtime } from "#upstream/runtime";
 import type { SessionSettings, Upstream } from "#upstream/upstream";
-import type { AgentLine, HostPort } from "#edges/acp/agent/host-port";
-import { type Connection, resultOf } from "#edges/acp/agent/process/connection";
-import type { AgentSpec } from "#edges/acp/agent/process/running-agent";
+import type { AgentLine, HostPort } from "#edges/acp/agent/agent-line";
+import { type Connection, resultOf } from "#edges/acp/agent/connection";
+import type { AgentSpec } from "#edges/acp/agent/running-agent";
 import { AcpUpstream } from "#edges/acp/agent/acp-upstream";
-import type { BridgeUpstream, HostedAgent } from "#edges/acp/bridge-upstream";
-import type { BridgeAgents, BridgeTurns, LoadedLoop } from "#edges/acp/bridge-turns";
+import type {
+  BridgeAgents,
+  BridgeTurns,
+  BridgeUpstream,
+  HostedAgent,
+  LoadedLoop,
+} from "#edges/acp/bridge-agents";
 import { PlainUpstream } from "#edges/acp/plain-upstream";
 import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
 import { agentNames } from "./bridge-parts.ts";
 import { type BridgeContext, OpenConversations } from "./open-conversations.ts";
-import { forward, answerTo, respondWith } from "./requests/forward.ts";
-import { prompt } from "./requests/prompt.ts";
-import { setMode, setModel, setOption } from "./requests/set-option.ts";
-import { ListCache } from "./sessions/list-cache.ts";
-import { listSessions } from "./sessions/list-sessions.ts";
+import { answerTo, forward, respondWith, setMode, setModel, setOption } from "./session-settings.ts";
+import { prompt } from "./prompt.ts";
+import { ListCache, listSessions } from "./list-sessions.ts";
 import {
   chainOfSession,
   closeSession,
@@ -29,11 +32,9 @@ import {
   loadSession,
   newSession,
   resumeSession,
-} from "./sessions/sessions.ts";
-import { HostRequest } from "./wire/host-request.ts";
-import { HostWire } from "./wire/host-wire.ts";
-import { errorOf, BadRequest } from "./wire/rpc-error.ts";
-import { optionsIn } from "./wire/host-options.ts";
+} from "./open-sessions.ts";
+import { HostRequest, optionsIn } from "./host-request.ts";
+import { BadRequest, HostWire, errorOf } from "./host-wire.ts";
 
 /** A program that speaks ACP, or any upstream: the host is shown its events as updates. */
 export type BridgeAgent = AgentSpec | Upstream;

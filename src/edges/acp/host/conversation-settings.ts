@@ -1,11 +1,11 @@
 import { readSettings } from "#conversation/reading";
 import type { EntryBody } from "#log/entry";
-import { type Fields, listIn, wordsIn } from "#log/json/json-fields";
+import { type Fields, fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import {
   type AgentChoices,
-  choicesIn,
   type Config,
+  choicesIn,
   readConfig,
   withChoices,
   withConfig,
@@ -13,8 +13,12 @@ import {
 } from "#log/projections/config";
 import { cwdOf } from "#log/projections/settings";
 import type { ConversationId } from "#log/ids";
-import { isModel } from "#edges/acp/agent/meaning/option-values";
-import type { BridgeParts } from "./bridge-parts.ts";
+import { isModel } from "#edges/acp/agent/session-options";
+import { type BridgeParts, agentCommand, agentNames } from "./bridge-parts.ts";
+import { decodeEntry } from "#log/codec";
+import { isPreamble } from "#upstream/rules/preamble";
+import { type Edit, appendElement } from "#edges/acp/wire/splice";
+import { type Message, type Span, readableAt, spanAt, stringAt } from "#edges/acp/wire/spans";
 
 type Change = (config: Fields) => Fields;
 
@@ -147,4 +151,118 @@ function isSame(one: Fields, other: Fields): boolean {
 export async function readStoredConfig({ holdfast }: BridgeParts, id: ConversationId): Promise<Fields> {
   const { leaf } = await holdfast.space.head(id);
   return (await readSettings(holdfast.space, id, leaf)).config;
+}
+
+export interface StoredTitle {
+  readonly title: string | null;
+  /** A person gave it, or the fork: no agent gives another. */
+  readonly given: boolean;
+}
+
+export async function readTitle(
+  { holdfast }: BridgeParts,
+  conversation: ConversationId,
+): Promise<StoredTitle> {
+  const types = ["title", "conversation"] as const; // a fork begins with a title
+  const [stored] = await holdfast.space.read({ conversation, limit: 1, newestFirst: true, types });
+  const entry = stored === undefined ? null : decodeEntry(stored);
+  if (entry?.type === "title") return { title: entry.title, given: !("by" in entry) };
+  const title = entry?.type === "conversation" ? entry.title : undefined;
+  return { title: title ?? null, given: title !== undefined };
+}
+
+/** An update of an agent that the bridge keeps something of, or adds something to. */
+interface ObservedUpdate {
+  readonly kind: keyof typeof EDITED;
+  readonly update: Fields;
+  /** The member that the bridge may change; null when the update has none. */
+  readonly edited: Span | null;
+}
+
+/** The kinds that are looked at, with the member that may be changed on the way. */
+const EDITED = {
+  compaction_update: null,
+  current_mode_update: null,
+  config_option_update: "configOptions",
+  session_info_update: "title",
+  available_commands_update: "availableCommands",
+} as const;
+
+/** Null for any other message: it is not read beyond its kind. */
+function observedIn({ bytes, params, method }: Message): ObservedUpdate | null {
+  if (method !== "session/update" || params === null) return null;
+  const span = spanAt(bytes, params, ["update"]);
+  const kind = span === null ? null : stringAt(bytes, spanAt(bytes, span, ["sessionUpdate"]));
+  if (span === null || kind === null || !isObserved(kind)) return null;
+  const member = EDITED[kind];
+  const edited = member === null ? null : spanAt(bytes, span, [member]);
+  return { kind, update: fieldsOf(readableAt(bytes, span)), edited };
+}
+
+function isObserved(kind: string): kind is keyof typeof EDITED {
+  return Object.hasOwn(EDITED, kind);
+}
+
+/** The conversation that an agent says something of. */
+interface ObservedConversation {
+  readonly id: ConversationId;
+  readonly upstream: { readonly agent: string };
+  readonly settings: ConversationSettings;
+  readonly title: StoredTitle;
+  setTitle(title: string): Promise<void>;
+  agentOption(): Json | null;
+}
+
+/** Keeps what a line of an agent says of the conversation; gives what the bridge adds to it. */
+export function observe(
+  parts: BridgeParts,
+  conversation: ObservedConversation,
+  message: Message,
+): readonly Edit[] {
+  const observed = observedIn(message);
+  if (observed === null) return [];
+  keep(parts, conversation, observed);
+  const { kind, edited } = observed;
+  if (edited === null) return [];
+  if (kind === "session_info_update") return titleEdits(conversation, message.bytes, edited);
+  const own = kind === "config_option_update" ? conversation.agentOption() : agentCommand(agentNames(parts));
+  return own === null ? [] : appendElement(message.bytes, edited, JSON.stringify(own));
+}
+
+/** Keeps what an agent says of its settings. */
+function keep(
+  { turns }: BridgeParts,
+  { id, upstream, settings }: ObservedConversation,
+  { kind, update }: ObservedUpdate,
+): void {
+  const { agent } = upstream;
+  const { currentModeId: mode, configOptions = null, status } = update;
+  if (kind === "current_mode_update" && typeof mode === "string")
+    inBackground(settings.choose(agent, { mode }, null));
+  if (kind === "config_option_update") {
+    const { options, model } = settings.changedSince(agent, configOptions);
+    if (Object.keys(options).length > 0) inBackground(settings.choose(agent, { options }, model));
+  }
+  if (kind === "compaction_update" && status === "completed")
+    inBackground(turns.note(id, [compactionBody(agent, update)]));
+}
+
+/** The title an agent gives is kept, unless a person or a fork gave one, which the host is shown instead; a title made of our own words is replaced, too. */
+function titleEdits(conversation: ObservedConversation, bytes: Uint8Array, span: Span): readonly Edit[] {
+  const title = stringAt(bytes, span);
+  if (title === null || title.trim() === "") return [];
+  const { title: stored, given } = conversation.title;
+  if (given || isPreamble(title)) return [{ span, text: JSON.stringify(stored) }];
+  inBackground(conversation.setTitle(title));
+  return [];
+}
+
+/** The agent shortened its own memory; ours is as long as it was, so this only tells. */
+function compactionBody(agent: string, update: Fields): EntryBody {
+  return { type: "custom", customType: "upstream_compaction", data: { agent, ...update } };
+}
+
+/** Nobody waits for it, and the next who reads the log sees what became of it. */
+export function inBackground(work: Promise<void>): void {
+  void work.catch(() => undefined);
 }

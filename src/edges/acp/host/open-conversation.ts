@@ -5,18 +5,21 @@ import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#upstream/options";
 import type { PromptContent } from "#turn/accept";
 import type { Connected } from "#upstream/prior/lacking";
-import type { AgentLine } from "#edges/acp/agent/host-port";
-import { BridgeSession, type HostedAgent } from "#edges/acp/bridge-upstream";
-import type { BridgeTurn } from "#edges/acp/bridge-turns";
+import type { AgentLine } from "#edges/acp/agent/agent-line";
+import { BridgeSession, type BridgeTurn, type HostedAgent } from "#edges/acp/bridge-agents";
 import { readableAt } from "#edges/acp/wire/spans";
 import type { Edit } from "#edges/acp/wire/splice";
-import { agentOption, withAgentOption } from "./agent-option.ts";
-import { agentNames, type BridgeParts, agentOf } from "./bridge-parts.ts";
-import { ConversationSettings, readStoredConfig } from "./conversation-settings.ts";
+import { type BridgeParts, agentNames, agentOf, agentOption, withAgentOption } from "./bridge-parts.ts";
+import {
+  ConversationSettings,
+  type StoredTitle,
+  inBackground,
+  observe,
+  readStoredConfig,
+  readTitle,
+} from "./conversation-settings.ts";
 import { HostView, type ViewedConversation } from "./host-view.ts";
-import { inBackground, observe } from "./observed-update.ts";
-import { readTitle, type StoredTitle } from "./conversation-title.ts";
-import { OtherTurns } from "./others/other-turns.ts";
+import { OtherTurns } from "./external-turns.ts";
 import { changedChoices, choicesIn, type Config } from "#log/projections/config";
 import { bounded } from "#upstream/sessions/bounded";
 

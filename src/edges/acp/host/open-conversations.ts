@@ -1,7 +1,7 @@
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { BridgeParts } from "./bridge-parts.ts";
 import { OpenConversation } from "./open-conversation.ts";
-import type { ListCache } from "./sessions/list-cache.ts";
+import type { ListCache } from "./list-sessions.ts";
 
 /** What a request of the host is answered with. */
 export interface BridgeContext extends BridgeParts {

@@ -14,17 +14,15 @@ import type { Host } from "#turn/host";
 import type { Note } from "#turn/one-at-a-time";
 import type { ForkAsideOptions } from "#upstream/forks/from";
 import type { SendOptions } from "#upstream/options";
-import type { BridgeTurn, BridgeTurns, LoadedLoop } from "#edges/acp/bridge-turns";
-import { LoopAgent, type AgentLoop } from "./loop-agent.ts";
-import { type LoopCommand, loopCommandIn } from "./loop-commands.ts";
-import type { LoopSession } from "./loop-session.ts";
+import type { BridgeTurn, BridgeTurns, LoadedLoop } from "#edges/acp/bridge-agents";
+import { type AgentLoop, LoopAgent, type LoopSession } from "./loop-agent.ts";
 import { decodeEntry } from "#log/codec";
 import { serversFor } from "#agent/mcp/given-servers";
 import type { McpServers } from "#agent/mcp/mcp-servers";
 import { withDefaults } from "#log/with-defaults";
-import { EditorServers } from "./editor-servers.ts";
+import { EditorServers, type LoopCommand, loopCommandIn } from "./editor-input.ts";
 
-export interface LoopParts {
+interface LoopParts {
   readonly holdfast: Holdfast;
   readonly loop: Agent;
   readonly agent: LoopAgent;
@@ -33,7 +31,7 @@ export interface LoopParts {
 }
 
 /** Turns of the bridge's conversations, carried by an agent loop. */
-export class LoopTurns implements BridgeTurns {
+class LoopTurns implements BridgeTurns {
   readonly #parts: LoopParts;
 
   constructor(parts: LoopParts) {

@@ -6,7 +6,7 @@ import { codingTools } from "#agent/tools/coding-tools";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import type { AgentLoop } from "#edges/acp/loop/loop-agent";
 import { isDeadProcess } from "#turn/running-process";
-import { processName } from "#edges/acp/agent/process/process-name";
+import { nameOfProcess } from "#turn/running-process";
 import type { Call } from "#edges/cli/command";
 import { mcpServersOf } from "#edges/cli/mcp/mcp-file";
 import { ownSkills } from "#edges/cli/skills/own-skills";
@@ -28,7 +28,7 @@ export async function acpLoop(call: Call, model: string): Promise<(holdfast: Hol
     skills: ownSkills(env),
     servers: await mcpServersOf(call),
     permission: DEFAULT_POLICY,
-    writer: await processName(),
+    writer: await nameOfProcess("holdfast acp"),
     isDead: isDeadProcess,
   };
   return (holdfast) => ({

@@ -1,4 +1,4 @@
-import { processName } from "#edges/acp/agent/process/process-name";
+import { nameOfProcess } from "#turn/running-process";
 import { isDeadProcess } from "#turn/running-process";
 import { LogError } from "#log/errors";
 import { serveAcp, VENDORS } from "#edges/acp/index";
@@ -90,7 +90,7 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
         silenceMs,
         toolSilenceMs: Math.min(silenceMs * TOOL_PATIENCE, NEVER_MS),
         onSilence: "tell",
-        writer: await processName(),
+        writer: await nameOfProcess("holdfast acp"),
         isDead: isDeadProcess,
       },
       input: io.stdin,

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { isDeadProcess, machineName, PROCESSES, startOf } from "#turn/running-process";
 import { endGroup, type ProcessIdentity, readIdentity, TOOL_TOKEN_NAME } from "#turn/effects/process-group";
-import { processName } from "#edges/acp/agent/process/process-name";
+import { nameOfProcess } from "#turn/running-process";
 import { runs } from "../mini-agent.ts";
 
 /** A group whose first process has died, and one that lives on in it. */
@@ -98,7 +98,7 @@ test("a mark without a machine, or with no sound number, is none", () => {
 });
 
 test("a process that runs is not taken for dead, one whose number is another's is", async () => {
-  const own = await processName();
+  const own = await nameOfProcess("holdfast acp");
   expect(await isDeadProcess(own)).toBe(false);
   const another = own.replace(/begun [^,]*/, "begun at another time");
   expect(await isDeadProcess(another)).toBe(true);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SessionCost } from "#edges/acp/agent/meaning/session-cost";
+import { SessionCost } from "#edges/acp/agent/turn-end";
 
 const says = (amount: number, currency: string = "USD") => ({
   sessionUpdate: "usage_update",

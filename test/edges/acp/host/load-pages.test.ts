@@ -2,9 +2,8 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
-import { Replay, replayOf } from "#edges/acp/host/sessions/replay";
-import { ShownHistory } from "#edges/acp/host/sessions/shown-history";
-import { HostWire } from "#edges/acp/host/wire/host-wire";
+import { Replay, ShownHistory, replayOf } from "#edges/acp/host/history";
+import { HostWire } from "#edges/acp/host/host-wire";
 import type { EntryBody } from "#log/entry";
 import type { SpaceStore } from "#store/facets";
 import { inMemoryStore } from "#stores/in-memory/index";

@@ -4,11 +4,11 @@ import type { Readable, Writable } from "node:stream";
 import { LineSplitter, LineTooLong } from "#edges/acp/wire/line-splitter";
 import { NESTING_VARIABLES } from "#vendors/known-vendors";
 import {
+  type ProcessIdentity,
+  TOKEN_NAME,
   endGroup,
   identityOf,
   identityText,
-  type ProcessIdentity,
-  TOKEN_NAME,
 } from "#turn/effects/process-group";
 
 export const LINE_BYTES_MAX: number = 64 * 1_048_576; // twice what the protocol's own library takes
@@ -24,7 +24,7 @@ export interface AgentCommand {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface ProcessEvents {
+interface ProcessEvents {
   onLine(line: Uint8Array): void;
   /** The process is gone, or cannot be heard any more. Called once. */
   onEnd(why: string): void;

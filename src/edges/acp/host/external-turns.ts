@@ -2,13 +2,12 @@ import { readBase64 } from "#conversation/image-blobs";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
-import type { BridgeParts } from "#edges/acp/host/bridge-parts";
-import { withData } from "#edges/acp/host/sessions/blocks";
+import type { BridgeParts } from "./bridge-parts.ts";
+import { type Describe, EventUpdates, withData } from "./updates.ts";
 import type { Fields } from "#log/json/json-fields";
-import { type AssistantMessage, textOfBlocks, type ToolCall, type ToolResultMessage } from "#log/message";
+import { type AssistantMessage, type ToolCall, type ToolResultMessage, textOfBlocks } from "#log/message";
 import { recordedEvents } from "#turn/rules/attempt-record";
-import { type Describe, EventUpdates } from "#edges/acp/host/event-updates";
-import { replayOf } from "#edges/acp/host/sessions/replay";
+import { replayOf } from "./history.ts";
 
 const GAP_ENTRIES_MAX = 1_000;
 

@@ -2,7 +2,9 @@ import type { SessionSettings } from "#upstream/upstream";
 import type { ConversationId } from "#log/ids";
 import type { Message } from "#edges/acp/wire/spans";
 import { WireMessage } from "#turn/wire-message";
-import type { Connection } from "./process/connection.ts";
+import { type Answer, type Connection, ConnectionEnded } from "./connection.ts";
+import type { ForwardedRequest } from "#edges/acp/bridge-agents";
+import type { Edit } from "#edges/acp/wire/splice";
 
 /** A line an agent said, on its way to the host. */
 export class AgentLine extends WireMessage {
@@ -40,4 +42,26 @@ export interface HostPort {
   readonly asksInLog?: true;
   /** Nobody waits for the host's answers to this agent any more. */
   agentEnded(connection: Connection): void;
+}
+
+interface ForwardInput {
+  readonly request: Message;
+  readonly edits: readonly Edit[];
+  /** Puts a line behind what was said before it; false when nothing waits. */
+  readonly inOrder: (line: AgentLine) => boolean;
+}
+
+/** Asks an agent what the host asked. The answer keeps its place behind what the agent said before. */
+export function forwardOn(
+  connection: Connection,
+  { request, edits, inOrder }: ForwardInput,
+): ForwardedRequest {
+  const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>();
+  const id = connection.forward(request, edits, (given) => {
+    if (given instanceof ConnectionEnded) return reject(given);
+    const onReached = (): void => resolve(given);
+    const place = new AgentLine({ connection, message: given.message, session: null, onReached });
+    if (!inOrder(place)) onReached();
+  });
+  return { answer, cancel: () => connection.notify("$/cancel_request", `{"requestId":${id}}`) };
 }

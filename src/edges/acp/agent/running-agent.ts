@@ -5,7 +5,7 @@ import type { Ending } from "#turn/rules/ending";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Message } from "#edges/acp/wire/spans";
 import type { AgentCommand } from "./agent-process.ts";
-import { type Answer, Connection, ConnectionEnded, resultOf, type RpcError } from "./connection.ts";
+import { type Answer, Connection, ConnectionEnded, type RpcError, resultOf } from "./connection.ts";
 import { dialectOf, tooOld } from "#vendors/adapters";
 import type { Dialect, Vendor } from "#vendors/vendor";
 import { endGroup, readIdentity } from "#turn/effects/process-group";

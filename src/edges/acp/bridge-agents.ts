@@ -5,9 +5,18 @@ import type { AgentChoices } from "#log/projections/config";
 import type { SessionSettings, ShownMessage, Upstream, UpstreamSession } from "#upstream/upstream";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { NoticeText } from "#operations/notices";
-import type { Answer } from "./agent/process/connection.ts";
+import type { Answer } from "./agent/connection.ts";
 import type { SessionOptions } from "./agent/session-options.ts";
 import type { Message } from "./wire/spans.ts";
+import type { Clock } from "#conversation/clock";
+import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import type { PromptContent } from "#turn/accept";
+import type { Turns } from "#turn/turns";
+import type { SendResult } from "#upstream/finish-turn";
+import type { ForkAsideOptions } from "#upstream/forks/from";
+import type { ConnectOptions, SendOptions } from "#upstream/options";
+import type { Connected } from "#upstream/prior/lacking";
 
 /** A request of the host that an agent is asked. */
 export interface ForwardedRequest {
@@ -99,4 +108,55 @@ export interface BridgeUpstream extends HostedAgent, Upstream {
   open(settings: SessionSettings): Promise<HeldSession>;
   resume(id: string, settings: SessionSettings): Promise<HeldSession>;
   fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<HeldSession>;
+}
+
+type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";
+
+/** What became of a prompt, as far as a host is told. */
+export interface BridgeTurn extends Pick<
+  SendResult,
+  "outcome" | "class" | "message" | "resetAtMs" | "upstream" | "end"
+> {
+  /** Its end in the protocol's words, where whoever carried it says nothing of its own. */
+  readonly stop?: {
+    readonly reason: StopReason;
+    readonly usage?: Fields;
+    /** Goes into `_meta.holdfast`. */
+    readonly meta?: Fields;
+  };
+  /** It was a command: nothing was said that the conversation could be called by. */
+  readonly isCommand?: boolean;
+}
+
+/** Runs the turns of the bridge's conversations: the runtime with its upstreams, or an agent loop. */
+export interface BridgeTurns extends Pick<Turns, "note" | "cancel" | "close"> {
+  send(to: string, content: PromptContent, options: SendOptions): Promise<BridgeTurn>;
+  /** Gets a session ready, a `BridgeSession`. */
+  connect(
+    to: string,
+    options: ConnectOptions,
+  ): Promise<Omit<Connected, "session"> & { readonly session: object }>;
+  fork(of: string, options: ForkAsideOptions): Promise<{ readonly conversation: Conversation }>;
+  release(of: string): Promise<void>;
+}
+
+/** What runs the turns of a bridge, and the agents that a host is shown. */
+export interface BridgeAgents {
+  readonly turns: BridgeTurns;
+  readonly upstreams: readonly [HostedAgent, ...HostedAgent[]];
+}
+
+/** The bridge as an agent loop sees it. */
+interface LoopPlace {
+  readonly holdfast: Holdfast;
+  readonly clock: Clock;
+  /** What the host opened a conversation with. */
+  readonly paramsOf: (conversation: string) => string | null;
+  /** Shows the host an update. */
+  readonly show: (conversation: string, update: Fields) => void;
+}
+
+/** An agent loop that is loaded: a bridge without one does not load it. */
+export interface LoadedLoop {
+  open(place: LoopPlace): BridgeAgents;
 }

@@ -1,15 +1,16 @@
 import type { Json } from "#log/json/json-text";
 import {
   type Message,
-  readableAt,
-  readMessage,
   type Span,
+  readMessage,
+  readableAt,
   spanAt,
   stringAt,
   textAt,
 } from "#edges/acp/wire/spans";
 import { type Edit, splice } from "#edges/acp/wire/splice";
-import { AgentProcess, type AgentCommand } from "./agent-process.ts";
+import { type AgentCommand, AgentProcess } from "./agent-process.ts";
+import type { ForwardedRequest } from "#edges/acp/bridge-agents";
 
 /** An answer as it came: a result or an error, each as bytes. */
 export interface Answer {
@@ -26,7 +27,7 @@ export interface RpcError {
 /** The agent went away before it answered. */
 export class ConnectionEnded extends Error {}
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** Whatever is no answer to one of our requests. */
   onMessage(message: Message): void;
   onEnd(why: string): void;
@@ -145,4 +146,26 @@ function readError(line: Uint8Array, span: Span): RpcError {
 /** The result of an answer as a value; null when it has none, or none that can be read. */
 export function resultOf({ message }: Answer): Json {
   return message.result === null ? null : readableAt(message.bytes, message.result);
+}
+
+const METHOD_NOT_FOUND = -32_601;
+const encoder = new TextEncoder();
+
+/** An answer that no agent gave, in the shape of one. */
+export function madeAnswer(
+  said: { readonly result: Json } | { readonly error: NonNullable<Answer["error"]> },
+): Answer {
+  const message = readMessage(encoder.encode(JSON.stringify({ jsonrpc: "2.0", id: null, ...said })));
+  if (message === null) throw new TypeError("Not a message");
+  return { message, error: "error" in said ? said.error : null };
+}
+
+/** The answer to a request that only agents of the host's protocol know. */
+export function unknownMethod({ method }: Message): ForwardedRequest {
+  const error = {
+    code: METHOD_NOT_FOUND,
+    message: `"${method}" is not something this agent knows`,
+    data: null,
+  };
+  return { answer: Promise.resolve(madeAnswer({ error })), cancel: () => undefined };
 }

@@ -5,23 +5,22 @@ import { decodeEntry } from "#log/codec";
 import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
-import type { OpenConversation, ReadySession } from "#edges/acp/host/open-conversation";
-import { findMessage } from "./find-message.ts";
-import type { BridgeContext } from "#edges/acp/host/open-conversations";
-import { givenHistory } from "./given-history.ts";
+import type { OpenConversation, ReadySession } from "./open-conversation.ts";
+import { type HostRequest, findMessage, optionsIn } from "./host-request.ts";
+import type { BridgeContext } from "./open-conversations.ts";
+import { ShownHistory, givenHistory } from "./history.ts";
 import { withKnownTools } from "#agent/mcp/given-servers";
 import { withoutSecrets } from "#agent/mcp/stored-servers";
-import { adoptNative, nativeRef } from "./native-history.ts";
-import type { RestoredState } from "#edges/acp/bridge-upstream";
-import type { Describe } from "#edges/acp/host/event-updates";
-import { ShownHistory } from "./shown-history.ts";
-import { optionsIn } from "#edges/acp/host/wire/host-options";
-import type { HostRequest } from "#edges/acp/host/wire/host-request";
-import { BadRequest } from "#edges/acp/host/wire/rpc-error";
-import { forkedNotice } from "#edges/acp/host/notice-meta";
+import { adoptNative, nativeRef } from "./list-sessions.ts";
+import type { RestoredState } from "#edges/acp/bridge-agents";
+import type { Describe } from "./updates.ts";
+import { BadRequest } from "./host-wire.ts";
+import { forkedNotice } from "./host-view.ts";
 import { NOT_UNDONE } from "#operations/text";
-import { openResult } from "#edges/acp/host/requests/open-result";
 import { fieldsOf, textIn } from "#log/json/json-fields";
+import { withAgentOption } from "./bridge-parts.ts";
+import { rewriteIds, spliceWithin } from "#edges/acp/wire/splice";
+import { readableAt } from "#edges/acp/wire/spans";
 
 type Meta = { readonly [name: string]: Json };
 
@@ -274,4 +273,49 @@ async function keepParams(conversation: OpenConversation, request: HostRequest):
 async function moveTo(conversation: OpenConversation, request: HostRequest): Promise<void> {
   const cwd = request.text("cwd");
   if (cwd !== null) await conversation.moveTo(cwd);
+}
+
+/** The methods whose result says what the session is called; in the others the host has said it. */
+const NAMING: ReadonlySet<string> = new Set(["session/new", "session/fork"]);
+
+/**
+ * The result for a host that opened a conversation. A new session's own result passes as it came, but for its id; one
+ * whose settings were replayed, or that has more to say, is made from it.
+ */
+function openResult(
+  conversation: OpenConversation,
+  ready: ReadySession,
+  asked: { readonly method: string; readonly meta: { readonly [name: string]: Json } },
+): string {
+  const { method, meta } = asked;
+  const { session, connected } = ready;
+  const { opened, options } = session;
+  const result = opened === null || opened.result === null ? null : readableAt(opened.bytes, opened.result);
+  const began = fieldsOf(result);
+  const own = conversation.agentOption();
+  const same =
+    JSON.stringify([began["modes"] ?? null, began["models"] ?? null, began["configOptions"] ?? null]) ===
+    JSON.stringify([options.modes, options.models, options.options]);
+  if (
+    method === "session/new" &&
+    own === null &&
+    same &&
+    Object.keys(meta).length === 0 &&
+    connected.reason === "first" &&
+    opened?.result
+  )
+    return spliceWithin(opened.bytes, opened.result, rewriteIds(opened, session.id, conversation.id));
+  const { sessionId: _, _meta, ...rest } = began;
+  const modes = options.modes === null ? {} : { modes: options.modes };
+  const models = options.models === null ? {} : { models: options.models };
+  const configOptions = withAgentOption(options.options, own);
+  const { agent, fidelity } = connected;
+  return JSON.stringify({
+    ...(NAMING.has(method) ? { sessionId: conversation.id } : {}),
+    ...rest,
+    ...modes,
+    ...models,
+    ...(configOptions === null ? {} : { configOptions }),
+    _meta: { ...fieldsOf(_meta), holdfast: { agent, fidelity, ...meta } },
+  });
 }

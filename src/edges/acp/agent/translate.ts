@@ -1,9 +1,8 @@
 import type { Json } from "#log/json/json-text";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { Dialect } from "#vendors/vendor";
-import { fieldsOf, wordsIn } from "#log/json/json-fields";
+import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";
 
-type Fields = { readonly [name: string]: Json };
 type ToolEvent = Extract<TurnEvent, { type: "tool" }>;
 
 /** Kinds that tell how things stand, whenever they come; all others belong to a turn. */

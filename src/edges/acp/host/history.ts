@@ -1,14 +1,77 @@
+import { setImmediate as nextTick } from "node:timers/promises";
+import { type BranchEnd, branchPages, sharedDepth } from "#conversation/branch-pages";
+import { readBase64 } from "#conversation/image-blobs";
+import type { Json } from "#log/json/json-text";
+import type { Leaf, Place } from "#log/lineage/head";
+import type { ConversationId } from "#log/ids";
+import type { BridgeContext } from "./open-conversations.ts";
+import { type Describe, acpBlock, contentOf, nothingMore, withData } from "./updates.ts";
 import type { Entry, EntryOf } from "#log/entry";
 import { type AssistantMessage, type Message, textOfBlocks } from "#log/message";
-import type { Json } from "#log/json/json-text";
 import { detailsOf, isInternal } from "#log/message-extras";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
-import { type Describe, nothingMore } from "#edges/acp/host/event-updates";
-import { acpBlock } from "./blocks.ts";
-import { fieldsOf, listIn } from "#log/json/json-fields";
+import { type Fields, fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
+import type { OpenAIMessageLike } from "#transfer/messages/openai";
+import { type Repair, wholePairs } from "#log/projections/whole-pairs";
+import { fromOpenAI } from "#transfer/messages/index";
+import { BadRequest } from "./host-wire.ts";
 
-type Fields = { readonly [name: string]: Json };
-type Shown = Entry & { readonly hidden: boolean };
+const UPDATES_AT_ONCE = 200; // then whatever else the bridge has to do goes on, and the host reads
+
+type HistoryBridge = Pick<BridgeContext, "holdfast" | "wire"> & {
+  readonly conversations: { readonly isClosed: boolean };
+};
+
+/**
+ * The branch of a conversation on its way to the host, each entry once, page by page from its beginning: what is held is
+ * a page of it, and what the host has not read.
+ */
+export class ShownHistory {
+  readonly #bridge: HistoryBridge;
+  readonly #id: ConversationId;
+  readonly #replay: Replay;
+  /** The end of what was shown. */
+  #shown: Leaf | null = null;
+  #updates: number = 0;
+
+  constructor(bridge: HistoryBridge, id: ConversationId, describe: Describe = nothingMore) {
+    this.#replay = new Replay(describe);
+    this.#bridge = bridge;
+    this.#id = id;
+  }
+
+  /** Shows what was not shown yet, and gives the seq up to which that is everything. */
+  async show(): Promise<number> {
+    const { space } = this.#bridge.holdfast;
+    const id = this.#id;
+    const { headSeq, leaf } = await space.head(id);
+    const before = this.#shown;
+    if (leaf.id === before?.id) return headSeq;
+    this.#shown = leaf;
+    const branch = (end: Place): BranchEnd => ({ conversation: id, end });
+    const from = before === null ? 0 : (await sharedDepth(space, branch(before), branch(leaf))) + 1;
+    for await (const page of branchPages(space, id, leaf, from)) {
+      await this.#send(this.#replay.add(page));
+      if (this.#bridge.conversations.isClosed) return headSeq;
+    }
+    await this.#send(this.#replay.end());
+    return headSeq;
+  }
+
+  async #send(updates: Iterable<{ readonly [name: string]: Json }>): Promise<void> {
+    const { wire, holdfast } = this.#bridge;
+    const id = this.#id;
+    const read = (blob: string): Promise<string> => readBase64(holdfast.space, id, blob);
+    for (const update of updates) {
+      if (this.#bridge.conversations.isClosed) return;
+      wire.update(id, await withData(update, read));
+      await wire.resumed();
+      if (++this.#updates % UPDATES_AT_ONCE === 0) await nextTick();
+    }
+  }
+}
+
+type BranchEntry = Entry & { readonly hidden: boolean };
 
 type ToolResult = Extract<Message, { role: "toolResult" }>;
 
@@ -26,7 +89,7 @@ type Waiting =
   | { readonly late: ToolResult };
 
 /** A branch as updates a host can show: what was said, and each tool with what really came of it. */
-export function* replayOf(branch: readonly Shown[]): Generator<Fields> {
+export function* replayOf(branch: readonly BranchEntry[]): Generator<Fields> {
   const replay = new Replay();
   yield* replay.add(branch);
   yield* replay.end();
@@ -46,7 +109,7 @@ export class Replay {
     this.#describe = describe;
   }
 
-  *add(entries: Iterable<Shown>): Generator<Fields> {
+  *add(entries: Iterable<BranchEntry>): Generator<Fields> {
     for (const entry of entries) {
       if (entry.hidden || entry.type !== "message") continue;
       const { message } = entry;
@@ -161,4 +224,41 @@ function lateResult(result: ToolResult): Fields {
 
 function saidBy(words: string): Json {
   return words === "" ? [] : [{ type: "content", content: { type: "text", text: words } }];
+}
+
+interface GivenHistory {
+  readonly messages: readonly Message[];
+  /** How many texts were for the model's program: no part of a conversation. */
+  readonly leftOut: number;
+  /** What did not fit together and was mended, so that every call has its result. */
+  readonly repairs: readonly Repair[];
+}
+
+/** The messages a host brings: with the protocol's own blocks, or as a Chat Completions request has them, tools included. */
+export function givenHistory(history: Json): GivenHistory {
+  const items = listIn(history);
+  if (!items.some((item) => isChatCompletion(item)))
+    return { messages: items.map((item) => messageOf(item)), leftOut: 0, repairs: [] };
+  // Every field is looked at by its reader: what does not fit is refused there.
+  const { messages, system } = fromOpenAI(items as unknown as readonly OpenAIMessageLike[]);
+  return { ...wholePairs(messages), leftOut: system.length };
+}
+
+const OTHER_ROLES: ReadonlySet<Json | undefined> = new Set(["tool", "system", "developer", "function"]);
+
+function isChatCompletion({ role, content, tool_calls }: Fields): boolean {
+  if (OTHER_ROLES.has(role) || tool_calls !== undefined) return true;
+  return listIn(content).some(({ type }) => type === "image_url");
+}
+
+function messageOf({ role, content }: Fields): Message {
+  if (role !== "user" && role !== "assistant")
+    throw new BadRequest(`A history has the roles user, assistant, tool and system, not ${wordsIn(role)}`);
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+  return { role, content: contentOf(blocks) };
+}
+
+function listOf(content: Json | undefined): readonly Json[] {
+  if (Array.isArray(content)) return content as readonly Json[];
+  return content === undefined || content === null ? [] : [content];
 }

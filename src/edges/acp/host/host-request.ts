@@ -1,0 +1,126 @@
+import type { Json } from "#log/json/json-text";
+import { type Message, readableAt, spanAt, stringAt, textAt } from "#edges/acp/wire/spans";
+import { BadRequest } from "./host-wire.ts";
+import { type Fields, fieldsIn, fieldsOf } from "#log/json/json-fields";
+import type { Conversation } from "#conversation/conversation";
+import { detailsOf, isInternal } from "#log/message-extras";
+import type { Link } from "#log/projections/chain";
+
+/** A request of the host: its parts as they are needed, and the bytes they came in. */
+export class HostRequest {
+  readonly message: Message;
+  /** The JSON text of its id; null for a notification. */
+  readonly id: string | null;
+  readonly method: string;
+  /** The host does not want it any more. */
+  isWithdrawn: boolean = false;
+  /** Called when it is withdrawn while someone works on it. */
+  onWithdrawn: (() => void) | null = null;
+
+  constructor(message: Message) {
+    this.message = message;
+    this.id = message.id === null ? null : textAt(message.bytes, message.id);
+    this.method = message.method ?? "";
+  }
+
+  get paramsText(): string {
+    const { bytes, params } = this.message;
+    return params === null ? "{}" : textAt(bytes, params);
+  }
+
+  value(...path: readonly string[]): Json | undefined {
+    const { bytes, params } = this.message;
+    const span = params === null ? null : spanAt(bytes, params, path);
+    if (span === null) return undefined;
+    const value = readableAt(bytes, span);
+    if (value === null && textAt(bytes, span) !== "null")
+      throw new BadRequest(`The params of ${this.method} cannot be read`);
+    return value;
+  }
+
+  text(...path: readonly string[]): string | null {
+    const { bytes, params } = this.message;
+    return params === null ? null : stringAt(bytes, spanAt(bytes, params, path));
+  }
+
+  /** The conversation it is about. */
+  get session(): string {
+    const id = this.text("sessionId");
+    if (id === null) throw new BadRequest(`${this.method} needs a sessionId`);
+    return id;
+  }
+}
+
+/** What an option must be, in words for the host, and the check. */
+interface OptionKind {
+  readonly is: string;
+  fits(value: Json): boolean;
+}
+
+const TEXT: OptionKind = { is: "a string", fits: (value) => typeof value === "string" };
+const FLAG: OptionKind = { is: "true or false", fits: (value) => typeof value === "boolean" };
+const LIST: OptionKind = { is: "a list", fits: (value) => Array.isArray(value) };
+const PLACE: OptionKind = {
+  is: "an id, or a whole number from 1",
+  fits: (value) =>
+    typeof value === "string" || (typeof value === "number" && Number.isInteger(value) && value >= 1),
+};
+
+type Options = { readonly [name: string]: OptionKind };
+
+/** The options that each method takes in `_meta.holdfast`. */
+const OPTIONS: { readonly [method: string]: Options } = {
+  "session/prompt": { edit: PLACE, fork: FLAG, resume: PLACE, force: FLAG },
+  "session/fork": { at: TEXT },
+  "session/load": { history: LIST },
+  "session/resume": { history: LIST },
+  logout: { agent: TEXT, keepContext: FLAG },
+};
+
+/** What a request has in `_meta.holdfast`: a misspelled or malformed option would be ignored, so it is refused. */
+export function optionsIn(request: HostRequest): Fields {
+  const given = request.value("_meta", "holdfast");
+  if (given === undefined) return {};
+  const known = OPTIONS[request.method] ?? {};
+  const fields = fieldsIn(given);
+  if (fields === null) throw wrong(request, "_meta.holdfast must be an object", known);
+  for (const [name, value] of Object.entries(fields)) {
+    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (kind === undefined) throw wrong(request, `Unknown option _meta.holdfast.${name}`, known);
+    if (!kind.fits(value)) throw wrong(request, `_meta.holdfast.${name} must be ${kind.is}`, known);
+  }
+  return fields;
+}
+
+function wrong({ method }: HostRequest, what: string, known: Options): BadRequest {
+  return new BadRequest(`${what}. ${method} takes ${Object.keys(known).join(", ")}. Nothing was sent.`);
+}
+
+/** The entry a host means: by our id of it, or by the id the agent gave the message. */
+export async function findMessage(conversation: Conversation, id: string): Promise<string | null> {
+  const branch = await conversation.branch();
+  const found = branch.findLast((entry) => {
+    if (entry.id === id) return true;
+    if (entry.type !== "message") return false;
+    const { messages } = fieldsOf(detailsOf(entry));
+    return Array.isArray(messages) && (messages as readonly unknown[]).includes(id);
+  });
+  return found?.id ?? null;
+}
+
+/** A message of the user's by its id, or counted from the end of the branch: 1 is the last. */
+export async function findPrompt(conversation: Conversation, which: Json): Promise<string | null> {
+  if (typeof which === "string") return findMessage(conversation, which);
+  const branch = await conversation.branch();
+  const prompts = branch.filter(
+    (entry) => entry.type === "message" && entry.message.role === "user" && !isInternal(entry),
+  );
+  return typeof which === "number" && which >= 1 ? (prompts.at(-which)?.id ?? null) : null;
+}
+
+/** A session of the chain by its id, or by its place in it: 1 is the first. */
+export async function findLink(conversation: Conversation, which: Json): Promise<Link | null> {
+  const chain = (await conversation.chain()).filter((link) => !link.inherited);
+  if (typeof which === "number") return chain[which - 1] ?? null;
+  return chain.findLast((link) => link.id === which) ?? null;
+}
