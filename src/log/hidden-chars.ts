@@ -12,6 +12,7 @@ export interface VisibleText {
 
 /** The text without what nobody sees of it. */
 export function visibleTextOf(given: string): VisibleText {
+  if (given.search(HIDDEN) === -1) return { text: given, at: (index) => index };
   let text = "";
   let from = 0;
   const pieces: { readonly seen: number; readonly given: number }[] = [];
@@ -20,7 +21,6 @@ export function visibleTextOf(given: string): VisibleText {
     text += given.slice(from, index);
     from = index + found.length;
   }
-  if (from === 0) return { text: given, at: (index) => index };
   pieces.push({ seen: text.length, given: from });
   text += given.slice(from);
   return { text, at: (index) => placeIn(pieces, index) };

@@ -69,12 +69,14 @@ const PATTERNS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 /** What in a text looks like a secret, in the order in which it stands there, also where a colour or nothing seen parts it. */
 export function secretsIn(text: string): readonly Secret[] {
   const seen = visibleTextOf(text);
-  const found = PATTERNS.flatMap(([kind, pattern]) =>
-    [...seen.text.matchAll(pattern)].map((match) => {
+  const found = PATTERNS.flatMap(([kind, pattern]) => {
+    // An entry may have a million short texts; a search costs a fifth of an iterator.
+    if (seen.text.search(pattern) === -1) return [];
+    return Array.from(seen.text.matchAll(pattern), (match) => {
       const [from, to] = match.indices?.groups?.["secret"] ?? match.indices?.[0] ?? [0, 0];
       return { kind, from: seen.at(from), to: to === from ? seen.at(to) : seen.at(to - 1) + 1 };
-    }),
-  );
+    });
+  });
   return found.toSorted((one, other) => one.from - other.from || other.to - one.to);
 }
 

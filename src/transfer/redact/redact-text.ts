@@ -110,6 +110,7 @@ function joined(found: readonly Span[]): readonly Span[] {
 }
 
 function emailsIn(text: string): readonly Span[] {
+  if (!text.includes("@")) return [];
   return [...text.matchAll(EMAIL)].map(({ 0: found, index }) => ({
     kind: "email address",
     from: index,
