@@ -2,6 +2,7 @@ import type { ServerApi } from "#edges/http/routes/server-api";
 import { openApiDocument } from "#edges/http/routes/open-api";
 import { Refusal } from "#edges/http/guard/failures";
 import { gauge, METRICS_TYPE } from "#telemetry/metrics-text";
+import { JsonText } from "#operations/operation";
 import type { HandlersOf } from "./asked.ts";
 
 const AUDIT_PAGE = 100;
@@ -23,7 +24,8 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
     };
   },
 
-  openApi: async ({ server }) => openApiDocument(server.version),
+  // OpenAPI allows no member beside its own.
+  openApi: async ({ server }) => new JsonText(JSON.stringify(openApiDocument(server.version))),
 
   async listAgents({ server }) {
     const agents = Object.entries(server.turns.sources);

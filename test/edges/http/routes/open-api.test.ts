@@ -55,12 +55,9 @@ test("reading is a GET, and whatever is no GET is a write that needs more than t
   }
 });
 
-test("the server gives the document that its table says", async () => {
+test("the server gives the document that its table says, and nothing beside it", async () => {
   await using served = await serve({ version: "1.2.3" });
-  const { schemaVersion: _, ...given } = (await served.client(await served.token("read")).openApi()) as {
-    schemaVersion?: number;
-  };
-  expect(given).toEqual(document);
+  expect(await served.client(await served.token("read")).openApi()).toEqual(document);
 });
 
 test.each([
