@@ -80,15 +80,21 @@ interface Row {
   readonly access: Access;
   /** An act changes something: it takes a key and is in the audit log. */
   readonly kind: "read" | "act";
-  /** Method and path; `{name}` is a field of the input. A read has the other fields in its query, an act in its body. */
-  readonly http: string;
+  /**
+   * Method and path; `{name}` is a field of the input. A read has the other fields in its query, an act in its body. Absent where only
+   * callers on this machine may do it.
+   */
+  readonly http?: string;
   /** The status of an answer, 200 by default. */
   readonly status?: number;
   /** A caller may ask for the events of the turn that the output names in place of the output. */
   readonly stream?: "turn";
   /** The answer is stored under the key, of an act that leaves nothing in a log by which a repetition is known. */
   readonly storesAnswer?: true;
-  /** The command and its arguments, which are fields of the input; [optional]. `conversation@entry` is one argument. */
+  /**
+   * The command and its arguments, which are fields of the input; [optional]. `conversation@entry` is one argument, `field...` all that
+   * follow.
+   */
   readonly cli?: string;
 }
 

@@ -54,6 +54,10 @@ export function count({ min = 0, max = Number.MAX_SAFE_INTEGER, about }: NumberL
   return piped(v.number(message), about, limits);
 }
 
+export function number(): Schema<number> {
+  return v.number("must be a number");
+}
+
 export function flag(about?: string): Schema<boolean> {
   return piped(v.boolean("must be true or false"), about);
 }

@@ -20,6 +20,16 @@ import {
   setHidden,
   setLabel,
 } from "./entries.ts";
+import {
+  eraseMemories,
+  listMemory,
+  listMemoryChanges,
+  listMemoryScopes,
+  removeMemory,
+  restoreMemory,
+  saveMemory,
+  searchMemory,
+} from "./memory.ts";
 import type { AnyOperation } from "./operation.ts";
 import {
   countIssues,
@@ -81,6 +91,13 @@ export const OPERATIONS = {
   getRun,
   forkRun,
   hydrate,
+  listMemoryScopes,
+  listMemoryChanges,
+  listMemory,
+  searchMemory,
+  saveMemory,
+  removeMemory,
+  restoreMemory,
 };
 
 export type OperationName = keyof typeof OPERATIONS;
@@ -88,3 +105,6 @@ export type OperationName = keyof typeof OPERATIONS;
 export const OPERATION_LIST: readonly (readonly [OperationName, AnyOperation])[] = Object.entries(
   OPERATIONS,
 ) as [OperationName, AnyOperation][];
+
+/** Operations that only callers on this machine have. */
+export const LOCAL_OPERATIONS = { eraseMemories };

@@ -1,9 +1,9 @@
-import type { OperationName } from "#operations/table";
+import type { LOCAL_OPERATIONS, OperationName } from "#operations/table";
 import type { Lease } from "./seeded-space.ts";
 
 /** One use of an operation, through every way there is. */
 export interface Case {
-  readonly operation: OperationName;
+  readonly operation: OperationName | keyof typeof LOCAL_OPERATIONS;
   readonly name: string;
   readonly input: object;
   /** The same as a command line; absent where no command does it. */
@@ -13,6 +13,8 @@ export interface Case {
   readonly rows?: string;
   readonly key?: string;
   readonly lease?: Lease;
+  /** What the user's memory has before, by its key; `removed` was removed again. */
+  readonly memories?: { readonly [key: string]: string };
   /** The code of the error; absent where it succeeds. */
   readonly fails?: string;
 }

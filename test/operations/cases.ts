@@ -1,4 +1,5 @@
 import type { Case } from "./case.ts";
+import { MEMORY_CASES } from "./memory-cases.ts";
 import { RECORD_CASES } from "./record-cases.ts";
 import { RUN_CASES } from "./run-cases.ts";
 import { TURN_CASES } from "./turn-cases.ts";
@@ -347,4 +348,5 @@ export const CASES: readonly Case[] = [
   ...RECORD_CASES,
   ...TURN_CASES,
   ...RUN_CASES,
+  ...MEMORY_CASES,
 ];

@@ -1,6 +1,8 @@
+import { Memory } from "#agent/memory/memory";
 import type { Holdfast } from "#conversation/holdfast";
 import type { EntryBody } from "#log/entry";
 import { nameOfProcess } from "#turn/running-process";
+import type { Case } from "./case.ts";
 
 /** Who has the conversation `a` before the act: a process of this machine that has died, or one that runs. */
 export type Lease = "dead" | "alive";
@@ -37,7 +39,13 @@ const RUN: readonly EntryBody[] = [
 ];
 
 /** `a`: a question and its answer; `failed`: a turn that failed; `open`: a turn that no process runs; `asks`: one that waits for a person; `job`: a run. */
-export async function seed(holdfast: Holdfast, { lease }: { readonly lease?: Lease }): Promise<void> {
+export async function seed(
+  holdfast: Holdfast,
+  { lease, memories = {} }: Pick<Case, "lease" | "memories">,
+): Promise<void> {
+  const memory = new Memory(holdfast);
+  for (const [key, content] of Object.entries(memories)) await memory.save("user", { key, content });
+  if (memories["removed"] !== undefined) await memory.remove("user", "removed");
   const a = await holdfast.create({
     id: "a",
     title: "First",

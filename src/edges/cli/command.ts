@@ -119,3 +119,16 @@ export async function answer(call: Call, value: object, lines: () => string): Pr
 export async function remark(call: Call, text: string): Promise<void> {
   await call.io.err.write(`${text}\n`);
 }
+
+/** Rejects a line with too few or too many arguments. */
+export function checkArity(
+  command: Pick<Command, "name" | "usage" | "arity">,
+  positionals: readonly string[],
+): void {
+  const [least, most] = command.arity;
+  if (positionals.length >= least && positionals.length <= most) return;
+  const forms = command.usage.map((usage) => `holdfast ${command.name} ${usage}`.trimEnd()).join(" or ");
+  const extra =
+    positionals.length > most ? `"${positionals[most]}" is one argument too many` : "An argument is missing";
+  throw new LogError("invalid_request", `${extra}. Usage: ${forms}`, { command: command.name });
+}

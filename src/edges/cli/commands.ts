@@ -35,7 +35,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   prune: async () => (await import("./manage/prune-command.ts")).pruneCommand,
   erase: async () => (await import("./commands/erase.ts")).erase,
   audit: async () => (await import("./manage/audit-command.ts")).auditCommand,
-  memory: async () => (await import("./memory/memory-command.ts")).memoryCommand,
+  memory: async () => (await import("./manage/memory-command.ts")).memoryCommand,
   skills: async () => (await import("./skills/skills-command.ts")).skillsCommand,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   acp: async () => (await import("./commands/acp.ts")).acp,

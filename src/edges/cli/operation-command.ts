@@ -4,10 +4,17 @@ import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
-import { JsonText, type Operation, perform, valueOf } from "#operations/operation";
-import { type Fields, flagKind, readText } from "#operations/schemas";
+import {
+  type AnyOperation,
+  JsonText,
+  type Operation,
+  type OperationContext,
+  perform,
+  valueOf,
+} from "#operations/operation";
+import { type Fields, flagKind, isList, readText, type Schema } from "#operations/schemas";
 import { findEntry } from "./address.ts";
-import { answer, type Call, type Command, remark } from "./command.ts";
+import { answer, type Call, type Command, jsonLine, remark, type Sink } from "./command.ts";
 
 /** What is the command line's own about an operation. */
 export interface CommandView<Input, Output> {
@@ -17,13 +24,21 @@ export interface CommandView<Input, Output> {
   readonly options?: ParseArgsOptionsConfig;
   /** What follows the name, where other flags than those of the row take part. */
   readonly usage?: readonly string[];
-  /** Fields that `complete` gives, which have no flag of their own. */
+  /** Flags that are not called as their field is. */
+  readonly flagNames?: { readonly [F in keyof Input]?: string };
+  /** Fields that `complete` gives, or that have no flag. */
   readonly withoutFlag?: readonly (keyof Input)[];
-  complete?(input: Partial<Input>, call: Call): Partial<Input>;
+  /** What the operation uses beside the store. */
+  context?(call: Call): Partial<OperationContext>;
+  /** Opens the store in another way than the kind of the operation asks for. */
+  open?(call: Call): Promise<Holdfast>;
+  complete?(input: Partial<Input>, call: Call): Partial<Input> | Promise<Partial<Input>>;
+  /** The field whose items are printed one by one: --json has a line for each. */
+  readonly rows?: keyof Output;
   /** Fields that --json has beside those of the operation. */
-  json?(output: Output, input: Input, conversation: Conversation): object | Promise<object>;
+  json?(output: Output, input: Input, holdfast: Holdfast): object | Promise<object>;
   /** An empty text prints nothing. */
-  text(output: Output, input: Input): string;
+  text(output: Output, input: Input, sink: Sink): string;
   /** What a reader also needs; it goes to standard error. */
   remarks?(output: Output, input: Input): readonly string[];
 }
@@ -33,6 +48,8 @@ interface Argument {
   /** The field of the entry in `conversation@entry`. */
   readonly entry: string | null;
   readonly isOptional: boolean;
+  /** It takes every argument that follows. */
+  readonly isRest: boolean;
 }
 
 /** The command of an operation: its arguments, flags, help and JSON follow from the row. */
@@ -40,19 +57,11 @@ export function operationCommand<I extends object, R extends object>(
   operation: Operation<I, R>,
   view: CommandView<I, R>,
 ): Command {
-  const { cli = "", kind, summary, input, local } = operation;
-  const [name = "", ...words] = cli.split(" ");
-  const args = words.map(argumentOf);
-  const named = new Set<unknown>([
-    ...args.flatMap(({ field, entry }) => [field, entry]),
-    ...(view.withoutFlag ?? []),
-  ]);
-  const fields = Object.fromEntries(
-    Object.entries({ ...input, ...local }).filter(
-      ([field, schema]) => !named.has(field) && flagKind(schema) !== null,
-    ),
-  );
-  const options = { ...optionsOf(fields), ...(kind === "act" ? { key: { type: "string" } as const } : {}) };
+  const { kind, summary } = operation;
+  const { name, args } = lineOf(operation);
+  const flags = flagsOf(operation, args, view);
+  const keyOption = kind === "act" && !flags.has("key") ? { key: { type: "string" } as const } : {};
+  const options = { ...optionsOf(flags), ...keyOption };
   return {
     name,
     summary,
@@ -61,43 +70,79 @@ export function operationCommand<I extends object, R extends object>(
     examples: view.examples,
     options: { ...options, ...view.options },
     ...(kind === "act" ? { writes: true } : {}),
-    arity: [args.filter(({ isOptional }) => !isOptional).length, args.length],
+    arity: [
+      args.filter(({ isOptional }) => !isOptional).length,
+      args.some(({ isRest }) => isRest) ? Number.POSITIVE_INFINITY : args.length,
+    ],
     async run(call) {
-      const holdfast = await call.open(kind === "act" ? {} : { readOnly: true });
-      const read = { ...(await readArguments(holdfast, args, call)), ...readFlags(fields, call) };
-      const full = { ...read, ...view.complete?.(read as Partial<I>, call) } as I;
-      const output = await perform(operation, full, {
+      const holdfast = await (view.open?.(call) ?? call.open(kind === "act" ? {} : { readOnly: true }));
+      const read = {
+        ...(await readArguments(holdfast, { args, input: operation.input }, call)),
+        ...(await readFlags(holdfast, flags, call)),
+      };
+      const input = { ...read, ...(await view.complete?.(read as Partial<I>, call)) } as I;
+      const output = await perform(operation, input, {
         holdfast,
         clock: systemClock,
-        key: call.flags.text("key"),
+        key: flags.has("key") ? undefined : call.flags.text("key"),
+        ...view.context?.(call),
       });
       if (output instanceof JsonText) return call.io.out.write(`${output.text}\n`);
-      const { conversation } = output as { readonly conversation?: string };
-      const more =
-        view.json === undefined || conversation === undefined
-          ? {}
-          : await view.json(output, full, await holdfast.conversation(conversation));
-      if (!call.json) for (const line of view.remarks?.(output, full) ?? []) await remark(call, line);
-      const text = call.json ? null : view.text(output, full);
+      if (!call.json) for (const line of view.remarks?.(output, input) ?? []) await remark(call, line);
+      if (call.json && view.rows !== undefined) {
+        for (const row of output[view.rows] as readonly object[]) await call.io.out.write(jsonLine(row));
+        return;
+      }
+      const more = call.json ? await view.json?.(output, input, holdfast) : {};
+      const text = call.json ? null : view.text(output, input, call.io.out);
       if (text !== "") await answer(call, { ...output, ...more }, () => text ?? "");
     },
   };
 }
 
-function argumentOf(word: string): Argument {
-  const isOptional = word.startsWith("[");
-  const [field = "", entry = null] = word.replaceAll(/[[\]]/g, "").split("@");
-  return { field, entry, isOptional };
+/** Reads `memory add content...`: the words that are no field of the input are the command's name. */
+function lineOf({ cli = "", input }: Pick<AnyOperation, "cli" | "input">): {
+  readonly name: string;
+  readonly args: readonly Argument[];
+} {
+  const words = cli.split(" ");
+  const args = words.map(argumentOf);
+  const first = args.findIndex(({ field }, index) => index > 0 && Object.hasOwn(input, field));
+  const count = first === -1 ? words.length : first;
+  return { name: words.slice(0, count).join(" "), args: args.slice(count) };
 }
 
-function optionsOf(fields: Fields): ParseArgsOptionsConfig {
+function argumentOf(word: string): Argument {
+  const [field = "", entry = null] = word.replaceAll(/[[\]]|\.{3}/g, "").split("@");
+  return { field, entry, isOptional: word.startsWith("["), isRest: word.includes("...") };
+}
+
+interface Flag {
+  readonly field: string;
+  readonly schema: Schema;
+}
+
+/** The fields that are flags, by the names of these. */
+function flagsOf<I extends object, R>(
+  { input, local }: Operation<I, R>,
+  args: readonly Argument[],
+  { withoutFlag = [], flagNames = {} }: CommandView<I, R>,
+): ReadonlyMap<string, Flag> {
+  const others = new Set<unknown>([...args.flatMap(({ field, entry }) => [field, entry]), ...withoutFlag]);
+  const names: { readonly [field: string]: string | undefined } = flagNames;
+  return new Map(
+    Object.entries({ ...input, ...local })
+      .filter(([field, schema]) => !others.has(field) && flagKind(schema) !== null)
+      .map(([field, schema]) => [names[field] ?? flagName(field), { field, schema }]),
+  );
+}
+
+function optionsOf(flags: ReadonlyMap<string, Flag>): ParseArgsOptionsConfig {
   const option = (kind: string): ParseArgsOptionsConfig[string] =>
     kind === "flag"
       ? { type: "boolean" }
       : { type: "string", ...(kind === "list" ? { multiple: true } : {}) };
-  return Object.fromEntries(
-    Object.entries(fields).map(([field, schema]) => [flagName(field), option(flagKind(schema) ?? "")]),
-  );
+  return Object.fromEntries([...flags].map(([name, { schema }]) => [name, option(flagKind(schema) ?? "")]));
 }
 
 function flagName(field: string): string {
@@ -105,8 +150,8 @@ function flagName(field: string): string {
 }
 
 function usageOf(args: readonly Argument[], options: ParseArgsOptionsConfig): string {
-  const words = args.map(({ field, entry, isOptional }) => {
-    const word = `${field === "conversation" ? "ID" : field.toUpperCase()}${entry === null ? "" : `@${entry.toUpperCase()}`}`;
+  const words = args.map(({ field, entry, isOptional, isRest }) => {
+    const word = `${field === "conversation" ? "ID" : field.toUpperCase()}${entry === null ? "" : `@${entry.toUpperCase()}`}${isRest ? "..." : ""}`;
     return isOptional ? `[${word}]` : word;
   });
   const flags = Object.entries(options).map(([name, { type }]) =>
@@ -117,14 +162,15 @@ function usageOf(args: readonly Argument[], options: ParseArgsOptionsConfig): st
 
 async function readArguments(
   holdfast: Holdfast,
-  args: readonly Argument[],
+  { args, input }: { readonly args: readonly Argument[]; readonly input: Fields },
   call: Call,
-): Promise<Record<string, string>> {
-  const read: Record<string, string> = {};
-  for (const [index, { field, entry }] of args.entries()) {
+): Promise<Record<string, unknown>> {
+  const read: Record<string, unknown> = {};
+  for (const [index, { field, entry, isRest }] of args.entries()) {
     const text = call.args[index];
     if (text === undefined) continue;
-    if (field !== "conversation") read[field] = text;
+    if (isRest) read[field] = restOf(call.args.slice(index), input[field]);
+    else if (field !== "conversation") read[field] = text;
     else if (entry === null) read[field] = await findId(holdfast, text);
     else {
       const address = await readAddress(holdfast, text);
@@ -133,6 +179,11 @@ async function readArguments(
     }
   }
   return read;
+}
+
+/** A list, or the words of one text. */
+function restOf(texts: readonly string[], schema: Schema | undefined): unknown {
+  return schema !== undefined && isList(schema) ? texts : texts.join(" ");
 }
 
 /** The pages of a list, each answered when the one before it was used. */
@@ -198,15 +249,19 @@ export async function findEntryId(conversation: Conversation | null, text: strin
   }
 }
 
-function readFlags(fields: Fields, { flags }: Call): Record<string, unknown> {
+async function readFlags(
+  holdfast: Holdfast,
+  names: ReadonlyMap<string, Flag>,
+  { flags }: Call,
+): Promise<Record<string, unknown>> {
   const read: Record<string, unknown> = {};
-  for (const [field, schema] of Object.entries(fields)) {
-    const name = flagName(field);
+  for (const [name, { field, schema }] of names) {
     const kind = flagKind(schema);
     const [text, texts] = [flags.text(name), flags.list(name)];
     if (kind === "flag" && flags.has(name)) read[field] = true;
     else if (kind === "list" && texts.length > 0) read[field] = readText(schema, texts);
-    else if (text !== undefined) read[field] = readText(schema, [text]);
+    else if (text !== undefined)
+      read[field] = field === "conversation" ? await findId(holdfast, text) : readText(schema, [text]);
   }
   return read;
 }

@@ -1,7 +1,7 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { isLogError, LogError } from "#log/errors";
-import { type Call, type Command, Flags, type Io, jsonLine, jsonSink } from "./command.ts";
+import { type Call, checkArity, type Command, Flags, type Io, jsonLine, jsonSink } from "./command.ts";
 import { COMMAND_NAMES, loadCommand, loadCommands } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
 import { commandHelp, overview } from "./view/help-text.ts";
@@ -168,13 +168,4 @@ function unknownCommand(name: string): LogError {
   return new LogError("invalid_request", `There is no command "${name}".${hint} See \`holdfast help\`.`, {
     command: name,
   });
-}
-
-function checkArity(command: Command, positionals: readonly string[]): void {
-  const [least, most] = command.arity;
-  if (positionals.length >= least && positionals.length <= most) return;
-  const forms = command.usage.map((usage) => `holdfast ${command.name} ${usage}`.trimEnd()).join(" or ");
-  const extra =
-    positionals.length > most ? `"${positionals[most]}" is one argument too many` : "An argument is missing";
-  throw new LogError("invalid_request", `${extra}. Usage: ${forms}`, { command: command.name });
 }

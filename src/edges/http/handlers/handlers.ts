@@ -2,7 +2,6 @@ import type { OperationName, OwnApi } from "#edges/http/routes/api";
 import type { AnyHandler, HandlersOf } from "./asked.ts";
 import { OPERATION_HANDLERS } from "./operation-handlers.ts";
 import { ENTRY_HANDLERS } from "./entry-handlers.ts";
-import { MEMORY_HANDLERS } from "./memory-handlers.ts";
 import { AGENT_SESSION_HANDLERS } from "#edges/http/agent-sessions/agent-session-handlers";
 import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
 import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
@@ -14,7 +13,6 @@ import { SERVER_HANDLERS } from "./server-handlers.ts";
 const OWN_HANDLERS: HandlersOf<OwnApi> = {
   ...SERVER_HANDLERS,
   ...ENTRY_HANDLERS,
-  ...MEMORY_HANDLERS,
   ...EVENT_HANDLERS,
   ...TRANSFER_HANDLERS,
   ...FIGURE_HANDLERS,

@@ -1,5 +1,4 @@
 import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
-import { MEMORY_ROUTES, type MemoryApi } from "./memory-api.ts";
 import { AGENT_SESSION_ROUTES, type AgentSessionApi } from "#edges/http/agent-sessions/agent-session-api";
 import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
@@ -13,16 +12,7 @@ import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
 /** Operations that this edge still declares itself. */
 export interface OwnApi
-  extends
-    ServerApi,
-    EntryApi,
-    MemoryApi,
-    EventApi,
-    TransferApi,
-    FigureApi,
-    ReplayApi,
-    AgentSessionApi,
-    SkillApi {}
+  extends ServerApi, EntryApi, EventApi, TransferApi, FigureApi, ReplayApi, AgentSessionApi, SkillApi {}
 
 /** Every operation, by its name. */
 export interface Api extends OwnApi, ShapesOf<typeof OPERATION_TABLE> {}
@@ -32,7 +22,6 @@ export type OperationName = keyof Api;
 const OWN_ROUTES: RoutesOf<OwnApi> = {
   ...SERVER_ROUTES,
   ...ENTRY_ROUTES,
-  ...MEMORY_ROUTES,
   ...SKILL_ROUTES,
   ...EVENT_ROUTES,
   ...TRANSFER_ROUTES,

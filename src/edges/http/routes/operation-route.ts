@@ -24,7 +24,7 @@ export type ShapesOf<Table> = {
 
 /** The route of an operation: fields that its path names are there, the others in the query of a read and the body of an act. */
 export function routeOf(operation: AnyOperation): AnyRoute {
-  const { http, input, access, kind, summary, group, status, stream, storesAnswer, output } = operation;
+  const { http = "", input, access, kind, summary, group, status, stream, storesAnswer, output } = operation;
   const [method = "", path = ""] = http.split(" ");
   const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
   const fields = Object.entries(input);
