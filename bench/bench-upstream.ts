@@ -5,7 +5,7 @@ export function benchUpstream(prompt: () => AsyncIterable<PromptEvent>): Upstrea
   let opened = 0;
   const open = async (): Promise<UpstreamSession> => ({
     id: `up-${process.pid}-${++opened}`,
-    shown: null,
+    transcript: null,
     process: "one",
     prompt,
     cancel: async () => undefined,

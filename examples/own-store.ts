@@ -95,10 +95,10 @@ class MapSpace implements LogStore {
     const log = this.#log(conversation);
     const lineage = this.#lineage(conversation);
     const find = (id: EntryId): EntryPosition | undefined => findVisible(lineage, conversation, id);
-    const kept = new Map<EntryId, readonly Entry[]>();
+    const tails = new Map<EntryId, readonly Entry[]>();
     for (const [compaction, nodes] of compactionTails(lineage, conversation, request.drafts)) {
       const entries = this.#rows(nodes).map((row) => decodeEntry(row));
-      kept.set(compaction, entries);
+      tails.set(compaction, entries);
     }
     const plan = planAppend(
       {
@@ -106,9 +106,9 @@ class MapSpace implements LogStore {
         lease: log.lease,
         nowMs: this.#nowMs(),
         seen: key === null ? null : (log.keys.get(key) ?? null),
-        known: findPositions(lineage, conversation, request.drafts),
+        positions: findPositions(lineage, conversation, request.drafts),
         settings: new Map(), // the index knows where settings lie; a table of segments would be told here
-        kept,
+        tails,
       },
       request,
     );

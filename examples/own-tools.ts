@@ -24,7 +24,7 @@ async function* prompt({ runEffects }: PromptRequest): AsyncGenerator<PromptEven
 const nothing = async (): Promise<void> => undefined;
 const session = async (): Promise<UpstreamSession> => ({
   id: "loop-1",
-  shown: null,
+  transcript: null,
   process: "here",
   prompt,
   cancel: nothing,

@@ -86,11 +86,11 @@ export async function logsOnBranch(
   origin: ForkPoint | null,
 ): Promise<{ readonly logs: readonly LogOnBranch[]; readonly inherited: number }> {
   const { conversation, end } = branch;
-  const known = new Map<number, ConversationId>();
+  const owners = new Map<number, ConversationId>();
   const holderAt = async (depth: number): Promise<ConversationId> => {
     if (depth > (origin?.depth ?? -1)) return conversation;
-    const holder = known.get(depth) ?? (await placeAtDepth(space, branch, depth))?.conversation;
-    known.set(depth, holder ?? conversation);
+    const holder = owners.get(depth) ?? (await placeAtDepth(space, branch, depth))?.conversation;
+    owners.set(depth, holder ?? conversation);
     return holder ?? conversation;
   };
   const startOf = async (holder: ConversationId, from: number, until: number): Promise<number> => {

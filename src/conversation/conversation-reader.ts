@@ -90,8 +90,8 @@ export class ConversationReader {
 
   /** The answer to what a turn asked; null while there is none. */
   async findAnswer(request: string): Promise<"allowed" | "denied" | "cancelled" | null> {
-    const found = await this.findAppend(answerKey(request));
-    const entry = found === null ? null : await this.entry(found.lastId);
+    const append = await this.findAppend(answerKey(request));
+    const entry = append === null ? null : await this.entry(append.lastId);
     return entry?.type === "permission_answer" ? entry.outcome : null;
   }
 
@@ -101,8 +101,8 @@ export class ConversationReader {
     wait: { readonly signal: AbortSignal; readonly after?: number },
   ): Promise<"allowed" | "denied" | "cancelled" | null> {
     const after = wait.after ?? (await this.head()).headSeq;
-    const known = wait.after === undefined ? await this.findAnswer(request) : null;
-    if (known !== null) return known;
+    const answer = wait.after === undefined ? await this.findAnswer(request) : null;
+    if (answer !== null) return answer;
     for await (const entry of this.tail({ ...wait, after }))
       if (entry.type === "permission_answer" && entry.request === request) return entry.outcome;
     return null;
@@ -111,12 +111,12 @@ export class ConversationReader {
   /** Null: the leaf, whatever it is by then. */
   async #at(entry: string | undefined): Promise<NodeAt | null> {
     if (entry === undefined) return null;
-    const found = await this.#space.entry(this.id, parseEntryId(entry));
-    if (found.place === null)
+    const row = await this.#space.entry(this.id, parseEntryId(entry));
+    if (row.place === null)
       throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, {
         target: entry,
       });
-    return { ...found.place, id: found.id };
+    return { ...row.place, id: row.id };
   }
 
   /** Model, config, skills and state at the leaf, or as they were at any node; no message is read for them. */

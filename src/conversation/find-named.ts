@@ -38,9 +38,9 @@ export async function nodesLabelled(
   conversation: ConversationId,
   text: string,
 ): Promise<readonly EntryId[]> {
-  const given = await space.labelled({ conversation, label: text, limit: GIVEN_MAX });
+  const facts = await space.labelled({ conversation, label: text, limit: GIVEN_MAX });
   const labels = labelsOf(
-    given?.map((stored) => decodeEntry(stored)) ?? (await readLabels(space, conversation)),
+    facts?.map((stored) => decodeEntry(stored)) ?? (await readLabels(space, conversation)),
   );
   const wearing = [...labels].flatMap(([id, label]) => (label === text ? [id] : []));
   // A source labels nodes that its fork does not see.

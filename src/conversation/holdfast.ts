@@ -201,14 +201,14 @@ export class Holdfast implements AsyncDisposable {
 
   /** Runs of every conversation by the time they began, oldest first. */
   async *runs(filter: RunFilter = {}): AsyncGenerator<Run> {
-    const { conversation, along, ...asked } = filter;
+    const { conversation, along, ...request } = filter;
     if (along !== undefined) {
       if (conversation !== undefined)
         throw new LogError("invalid_request", "Ask for runs with `conversation` or with `along`, not both");
-      return yield* runsAlong(this.space, parseConversationId(along), asked);
+      return yield* runsAlong(this.space, parseConversationId(along), request);
     }
     const within = conversation === undefined ? {} : { conversation: parseConversationId(conversation) };
-    yield* readRuns(this.space, { ...asked, ...within });
+    yield* readRuns(this.space, { ...request, ...within });
   }
 
   /** One page of them. `next` of a page gives the one after it as its `cursor`. */
@@ -273,8 +273,8 @@ export class Holdfast implements AsyncDisposable {
    * Makes every upstream id of an account unresumable, in every conversation here, and empties each context that holds
    * anything said under the account. One that is damaged, or busy with a turn, does not keep the others from it.
    */
-  signOut(who: string | SignOutRequest): Promise<SignedOut> {
-    return signOut(this, who);
+  signOut(input: string | SignOutRequest): Promise<SignedOut> {
+    return signOut(this, input);
   }
 
   check(request: CheckRequest): Promise<readonly Finding[]> {

@@ -39,13 +39,13 @@ export async function keepImages(
   content: string | readonly ContentBlock[],
 ): Promise<string | readonly ContentBlock[]> {
   if (typeof content === "string") return content;
-  const kept: ContentBlock[] = [];
+  const blocks: ContentBlock[] = [];
   for (const block of content) {
     const { data, ...rest } = isMedia(block) ? block : { data: undefined };
     const blob = data === undefined ? null : await keepBase64(space, conversation, data);
-    kept.push("type" in rest && blob !== null ? { ...rest, blob } : block);
+    blocks.push("type" in rest && blob !== null ? { ...rest, blob } : block);
   }
-  return kept;
+  return blocks;
 }
 
 /** The same content with those bytes in it, for whoever is to see them. One that is missing stays a name. */

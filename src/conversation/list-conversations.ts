@@ -102,13 +102,13 @@ export async function filterListed(
   const some = page.filter((listed) => matches(listed, filter));
   const { archived, tag, agent, model, turns, costMicros, rolled, label } = filter;
   const counted = [archived, tag, agent, model, turns, costMicros, rolled];
-  const isCounted = counted.some((asked) => asked !== undefined);
+  const isCounted = counted.some((condition) => condition !== undefined);
   if (!isCounted && label === undefined) return some;
-  const found: ConversationRow[] = [];
+  const rows: ConversationRow[] = [];
   for (const listed of some) {
     if (label !== undefined && !(await isLabelled(space, listed.conversation, label))) continue;
     if (!isCounted) {
-      found.push(listed);
+      rows.push(listed);
       continue;
     }
     const summary = listed.summary ?? (await countedIfReadable(space, listed.conversation));
@@ -122,9 +122,9 @@ export async function filterListed(
       (costMicros === undefined || (summary?.usage.costMicros ?? 0) >= costMicros) &&
       (rolled === undefined || (summary?.rollovers ?? 0) > 0 === rolled)
     )
-      found.push(listed.summary === summary ? listed : { ...listed, summary });
+      rows.push(listed.summary === summary ? listed : { ...listed, summary });
   }
-  return found;
+  return rows;
 }
 
 function lastTurnKind({ damage }: ConversationRow, summary: Summary | null): LastTurnKind {
@@ -181,14 +181,14 @@ export async function readListPage(space: SpaceStore, request: ListPageRequest):
   do {
     let page = await look(LOOKED_AT);
     const wanted = limit - conversations.length;
-    let found = await filterListed(space, page.conversations, filter);
-    const last = found[wanted - 1]?.conversation;
+    let rows = await filterListed(space, page.conversations, filter);
+    const last = rows[wanted - 1]?.conversation;
     if (last !== undefined) {
       // A page ends where the next one begins, so what was looked at beyond the last is looked at again.
       page = await look(page.conversations.findIndex(({ conversation }) => conversation === last) + 1);
-      found = await filterListed(space, page.conversations, filter);
+      rows = await filterListed(space, page.conversations, filter);
     }
-    conversations.push(...found.slice(0, wanted));
+    conversations.push(...rows.slice(0, wanted));
     cursor = page.next;
   } while (cursor !== null && conversations.length < limit);
   return { conversations, cursor };

@@ -33,15 +33,16 @@ export class LiveProjections<State> {
 
   of({ space, spaceId }: Holdfast, conversation: ConversationId): LiveProjection<State> {
     const name = `${spaceId}/${conversation}`;
-    const known = this.#live.get(name);
+    const projection = this.#live.get(name);
     const live =
-      known ?? new LiveProjection(space, conversation, this.#projection, this.#options(space, conversation));
+      projection ??
+      new LiveProjection(space, conversation, this.#projection, this.#options(space, conversation));
     this.#live.delete(name);
     this.#live.set(name, live);
     const { logs, maxAgeMs } = this.#bounds;
     const [oldest] = this.#live.keys();
     if (this.#live.size > logs && oldest !== undefined) this.#live.delete(oldest);
-    if (known === undefined && maxAgeMs !== undefined)
+    if (projection === undefined && maxAgeMs !== undefined)
       setTimeout(() => this.#drop(name, live), maxAgeMs).unref();
     return live;
   }

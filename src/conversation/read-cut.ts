@@ -18,12 +18,12 @@ export async function readCut(
   const { place, ...stored } = await space.entry(conversation, parseEntryId(entry));
   if (place === null)
     throw new LogError("entry_not_found", `${entry} is not on the branch`, { entry: stored.id });
-  const found = decodeEntry(stored);
-  if (found.type === "message" && found.message.role === "user") return cutPoint([found], found.id);
+  const node = decodeEntry(stored);
+  if (node.type === "message" && node.message.role === "user") return cutPoint([node], node.id);
   const { leaf } = await space.head(conversation);
   for (let around = NODES_AROUND; ; around *= 4) {
-    const near = await nodesAround(space, conversation, { id: found.id, place, leaf, around });
-    const point = cutPoint(near.nodes, found.id);
+    const near = await nodesAround(space, conversation, { id: node.id, place, leaf, around });
+    const point = cutPoint(near.nodes, node.id);
     if ((near.fromReply || near.atRoot) && (near.atEnd || point.at !== near.nodes.at(-1)?.id)) return point;
   }
 }

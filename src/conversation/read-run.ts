@@ -176,12 +176,12 @@ async function* continuedRuns(
 ): AsyncGenerator<{ readonly run: RunWindow; readonly log: LogOnBranch }> {
   let at = { run: last, level: 0 };
   for (;;) {
-    const found = await findContinued(space, at, logs);
-    if (found === null) return;
-    const log = logs[found.level];
+    const continued = await findContinued(space, at, logs);
+    if (continued === null) return;
+    const log = logs[continued.level];
     if (log === undefined) return;
-    yield { run: found.run, log };
-    at = found;
+    yield { run: continued.run, log };
+    at = continued;
   }
 }
 
@@ -207,8 +207,8 @@ export async function latestStart(
   run: string,
   upTo: number,
 ): Promise<Run | null> {
-  const found = await runsOfId(space, conversation, run);
-  return found.find(({ startSeq }) => startSeq <= upTo) ?? null;
+  const runs = await runsOfId(space, conversation, run);
+  return runs.find(({ startSeq }) => startSeq <= upTo) ?? null;
 }
 
 /** Newest first. */
@@ -293,9 +293,9 @@ async function readNodes(
   { firstDepth, lastDepth, startSeq, until, seen }: NodesWanted,
 ): Promise<readonly NodeAtDepth[] | null> {
   const nodes: NodeAtDepth[] = [];
-  for (let [depth, left] = [lastDepth, until - startSeq + 1]; depth >= firstDepth;) {
+  for (let [depth, remaining] = [lastDepth, until - startSeq + 1]; depth >= firstDepth;) {
     const most = nodes.length === 0 ? PAGE_NODES : SCAN_ENTRIES;
-    const limit = Math.min(most, left, depth - firstDepth + 1);
+    const limit = Math.min(most, remaining, depth - firstDepth + 1);
     const page = await space.page({ conversation, from: end, depth, limit });
     if (nodes.length === 0 && (page.entries[0]?.seq ?? 0) > until) return null;
     const inside = page.entries.filter(({ seq }) => seq >= startSeq);
@@ -306,8 +306,8 @@ async function readNodes(
     if (oldest === undefined || inside.length < limit) break;
     depth -= limit;
     const perNode = (until - oldest.seq + 1) / nodes.length;
-    left = Math.min(oldest.seq - startSeq, Math.ceil((oldest.seq - startSeq) / perNode) + NODES_MORE);
-    if (left === 0) break;
+    remaining = Math.min(oldest.seq - startSeq, Math.ceil((oldest.seq - startSeq) / perNode) + NODES_MORE);
+    if (remaining === 0) break;
   }
   return nodes;
 }

@@ -46,12 +46,12 @@ export async function readRun(
 ): Promise<Run | null> {
   const within = conversation === null ? {} : { conversation };
   const { runs } = await space.runs({ run, limit: 2, ...within });
-  const [found = null, other] = runs;
-  if (found === null || other === undefined) return found;
+  const [row = null, other] = runs;
+  if (row === null || other === undefined) return row;
   throw new LogError(
     "invalid_request",
-    `There are several runs ${run}: one in ${found.conversation}, one in ${other.conversation}; name the conversation`,
-    { run, conversations: [found.conversation, other.conversation] },
+    `There are several runs ${run}: one in ${row.conversation}, one in ${other.conversation}; name the conversation`,
+    { run, conversations: [row.conversation, other.conversation] },
   );
 }
 
@@ -61,9 +61,9 @@ export async function readConversationRuns(
   conversation: ConversationId,
 ): Promise<readonly Run[]> {
   try {
-    const found: Run[] = [];
-    for await (const run of readRuns(space, { conversation })) found.push(run);
-    return found;
+    const runs: Run[] = [];
+    for await (const run of readRuns(space, { conversation })) runs.push(run);
+    return runs;
   } catch (error) {
     if (!isLogError(error, "facet_missing")) throw error;
     return foldRuns(space, conversation);

@@ -66,13 +66,13 @@ export class TreeNodes<Shown extends Linked> {
 
   addNode(entry: Entry, { inherited, hidden }: Pick<ConversationNode, "inherited" | "hidden">): void {
     const { id, parentId } = entry;
-    const found = parentId === null ? undefined : this.#byId.get(parentId);
-    const shown = { entry: this.#show(entry), children: NO_CHILDREN, active: false, hidden, label: null };
-    const node = { ...shown, inherited };
+    const parent = parentId === null ? undefined : this.#byId.get(parentId);
+    const treeNode = { entry: this.#show(entry), children: NO_CHILDREN, active: false, hidden, label: null };
+    const node = { ...treeNode, inherited };
     this.#byId.set(id, node);
     this.#nodes.push(node);
-    if (found?.children === NO_CHILDREN) found.children = [id];
-    else (found?.children as EntryId[] | undefined)?.push(id);
+    if (parent?.children === NO_CHILDREN) parent.children = [id];
+    else (parent?.children as EntryId[] | undefined)?.push(id);
   }
 
   label(id: EntryId, label: string): void {

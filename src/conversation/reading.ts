@@ -174,9 +174,9 @@ export async function readSettingsAndReset(
   const { head, settings } = await space.window({ conversation, ...from, limit: 0, settings: SETTINGS });
   const latest = latestSettings(settings);
   const resetDepth = latest.reset?.depth ?? -1;
-  const known = latest.model_change === undefined ? repliedModel(nearest) : null;
-  if (latest.model_change !== undefined || known !== null || nearest.length >= REPLY_NODES)
-    return { settings: settingsOf(latest, known), latest, resetDepth };
+  const model = latest.model_change === undefined ? repliedModel(nearest) : null;
+  if (latest.model_change !== undefined || model !== null || nearest.length >= REPLY_NODES)
+    return { settings: settingsOf(latest, model), latest, resetDepth };
   const { entries } = await space.page({ conversation, from: at ?? head.leaf, limit: PAGE_NODES });
   const replied = repliedModel(entries.map((stored) => decodeEntry(stored)));
   return { settings: settingsOf(latest, replied), latest, resetDepth };
@@ -196,9 +196,9 @@ export async function readBranchEnd(
   return { head, page, settings: settingsOf(latestSettings(settings), replied) };
 }
 
-function latestSettings(found: SettingsFound): LatestSettings {
+function latestSettings(settings: SettingsFound): LatestSettings {
   const latest: Record<string, unknown> = {};
-  for (const [type, stored] of found)
+  for (const [type, stored] of settings)
     latest[type] = Object.assign(decodeEntry(stored), { depth: stored.place.depth });
   return latest;
 }

@@ -50,20 +50,20 @@ interface SpaceConversations {
  */
 export async function signOut(
   holdfast: SpaceConversations,
-  who: string | SignOutRequest,
+  input: string | SignOutRequest,
 ): Promise<SignedOut> {
-  const request: SignOutRequest = typeof who === "string" ? { account: who } : who;
+  const request: SignOutRequest = typeof input === "string" ? { account: input } : input;
   const seen = new Set<ConversationId>();
   const reset: ConversationId[] = [];
   const failed: SignOutFailure[] = [];
   let ended = 0;
-  let found: number;
+  let matches: number;
   do {
-    found = 0;
+    matches = 0;
     for await (const { conversation } of holdfast.listAll()) {
       if (seen.has(conversation)) continue;
       seen.add(conversation);
-      found++;
+      matches++;
       request.onProgress?.(seen.size);
       try {
         ended += await endIds(holdfast, conversation, request);
@@ -75,14 +75,14 @@ export async function signOut(
       }
     }
     // A list is in order of change: one that was written to meanwhile may have moved to where we have been.
-  } while (found > 0);
+  } while (matches > 0);
   return { ended, reset, failed };
 }
 
 /** From outside a turn: a conversation that is busy now is not resumed afterwards either. */
-async function endIds(holdfast: SpaceConversations, id: ConversationId, who: SignedIn): Promise<number> {
+async function endIds(holdfast: SpaceConversations, id: ConversationId, account: SignedIn): Promise<number> {
   const conversation = await holdfast.conversation(id);
-  const ids = resumableIds(await conversation.facts(["upstream_link", "upstream_end"]), who);
+  const ids = resumableIds(await conversation.facts(["upstream_link", "upstream_end"]), account);
   for (const upstream of ids) await conversation.endUpstream(upstream, "sign_out");
   return ids.length;
 }

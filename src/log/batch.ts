@@ -72,9 +72,9 @@ export interface AppendState {
   /** The earlier append under this key, with its digest. */
   readonly seen: (Appended & { readonly digest: string }) | null;
   /** Every entry of `refsOf(batch)` that exists for this conversation. */
-  readonly known: ReadonlyMap<EntryId, EntryPosition>;
+  readonly positions: ReadonlyMap<EntryId, EntryPosition>;
   /** For each of `parentsOf(head, drafts)`: where the settings that hold at it lie. */
   readonly settings: ReadonlyMap<EntryId, SettingPlaces>;
   /** The nodes asked for by `tailReads`, newest first, by compaction; absent when the first kept one is off the path. */
-  readonly kept: ReadonlyMap<EntryId, readonly Entry[]>;
+  readonly tails: ReadonlyMap<EntryId, readonly Entry[]>;
 }

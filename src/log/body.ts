@@ -69,9 +69,9 @@ function payloadAfterType({ text, value }: JsonObject, type: EntryType): string 
 
 function checkType(type: Json | undefined): EntryType {
   if (typeof type === "string" && isEntryType(type)) return type;
-  const known = [...NODE_TYPES, ...FACT_TYPES].join(", ");
-  const found = type === undefined ? "The body has no type" : `Unknown entry type ${JSON.stringify(type)}`;
-  throw new LogError("invalid_entry", `${found}; known types are ${known}`);
+  const typeNames = [...NODE_TYPES, ...FACT_TYPES].join(", ");
+  const problem = type === undefined ? "The body has no type" : `Unknown entry type ${JSON.stringify(type)}`;
+  throw new LogError("invalid_entry", `${problem}; known types are ${typeNames}`);
 }
 
 function checkMembers(names: readonly string[]): void {

@@ -15,7 +15,7 @@ interface AnyRow extends Omit<
   readonly target?: string;
   readonly planned?: readonly string[];
   readonly durable?: "always" | "never" | ((body: unknown) => boolean);
-  readonly said?: true | ((body: unknown) => boolean);
+  readonly inContext?: true | ((body: unknown) => boolean);
   readonly searched?: (body: unknown) => string;
   readonly summary?: (body: unknown, time: string) => SummaryChange | null;
 }
@@ -98,8 +98,8 @@ export function mustBeDurable(type: EntryType, body: unknown): boolean | null {
 
 /** Whether a node says anything to a model, so that an upstream can lack it. Settings, state, skills and seeds do not. */
 export function isSaid(entry: Entry): boolean {
-  const { said = false } = TYPES[entry.type];
-  return typeof said === "function" ? said(entry) : said;
+  const { inContext = false } = TYPES[entry.type];
+  return typeof inContext === "function" ? inContext(entry) : inContext;
 }
 
 /** The words of an entry that people search for; empty for entries that are bookkeeping. */

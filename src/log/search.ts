@@ -34,9 +34,9 @@ export function wordSpans(
     for (let n = 0; n < part.length; n++) starts.push(at);
     at += letter.length;
   }
-  const found = words.flatMap((word) => occurrences(folded, word)).toSorted(([a], [b]) => a - b);
+  const matches = words.flatMap((word) => occurrences(folded, word)).toSorted(([a], [b]) => a - b);
   const spans: (readonly [number, number])[] = [];
-  for (const [from, to] of found) {
+  for (const [from, to] of matches) {
     const start = starts[from] ?? 0;
     // Accents that follow as characters of their own belong to the letter before them.
     if (start >= (spans.at(-1)?.[1] ?? 0)) spans.push([start, starts[to] ?? text.length]);
@@ -46,10 +46,10 @@ export function wordSpans(
 
 /** Words are never empty. */
 function occurrences(text: string, word: string): readonly (readonly [from: number, to: number])[] {
-  const found: (readonly [number, number])[] = [];
+  const spans: (readonly [number, number])[] = [];
   for (let from = text.indexOf(word); from !== -1; from = text.indexOf(word, from + word.length))
-    found.push([from, from + word.length]);
-  return found;
+    spans.push([from, from + word.length]);
+  return spans;
 }
 
 /** The words of a block that people search for. */

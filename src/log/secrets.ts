@@ -69,7 +69,7 @@ const PATTERNS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 /** What in a text looks like a secret, in the order in which it stands there, also where a colour or nothing seen parts it. */
 export function secretsIn(text: string): readonly Secret[] {
   const seen = visibleTextOf(text);
-  const found = PATTERNS.flatMap(([kind, pattern]) => {
+  const secrets = PATTERNS.flatMap(([kind, pattern]) => {
     // An entry may have a million short texts; a search costs a fifth of an iterator.
     if (seen.text.search(pattern) === -1) return [];
     return Array.from(seen.text.matchAll(pattern), (match) => {
@@ -77,7 +77,7 @@ export function secretsIn(text: string): readonly Secret[] {
       return { kind, from: seen.at(from), to: to === from ? seen.at(to) : seen.at(to - 1) + 1 };
     });
   });
-  return found.toSorted((one, other) => one.from - other.from || other.to - one.to);
+  return secrets.toSorted((one, other) => one.from - other.from || other.to - one.to);
 }
 
 const SECRET_NAME = new RegExp(`(?:${NAMED}|credentials?|authorization|cookie)$`, "iu");

@@ -194,8 +194,8 @@ function changeRun(
 
 function addSpent(totals: UsageTotals, { model, usage }: NonNullable<SummaryChange["spent"]>): UsageTotals {
   const { byModel } = totals;
-  const known = Object.hasOwn(byModel, model) ? (byModel[model] ?? NO_USAGE) : NO_USAGE;
-  return { ...addUsage(totals, usage), byModel: { ...byModel, [model]: addUsage(known, usage) } };
+  const earlier = Object.hasOwn(byModel, model) ? (byModel[model] ?? NO_USAGE) : NO_USAGE;
+  return { ...addUsage(totals, usage), byModel: { ...byModel, [model]: addUsage(earlier, usage) } };
 }
 
 /** A summary as it is written down: what is as in an empty one is left out. */

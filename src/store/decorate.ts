@@ -3,7 +3,7 @@ import { type SpaceStore, type Verb, VERBS } from "./facets.ts";
 import type { Store } from "./store.ts";
 
 /** Any verb, where which one does not matter. */
-export type AnyVerb = (...given: readonly unknown[]) => unknown;
+export type AnyVerb = (...args: readonly unknown[]) => unknown;
 
 /** Carries a call out, or not; `verb` says what it is about. */
 type Around = <T>(call: () => Promise<T>, verb: string) => Promise<T>;
@@ -43,5 +43,5 @@ export function decorateStore(store: Store, decoration: Decoration): Store {
 function forward(space: SpaceStore, verb: Verb, around: Around): AnyVerb {
   // A tail waits for what may never come: it is no call that ends.
   if (verb === "tail") return (request) => space.tail(request as Parameters<SpaceStore["tail"]>[0]);
-  return (...given) => around(() => Reflect.apply(space[verb], space, given) as Promise<unknown>, verb);
+  return (...args) => around(() => Reflect.apply(space[verb], space, args) as Promise<unknown>, verb);
 }

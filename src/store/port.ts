@@ -49,11 +49,11 @@ function portOfSpace(driver: StoreDriver, id: SpaceId, work: Work): SpaceStore {
     const brought = space[verb] !== undefined && driver.facets.includes(FACET_OF[verb]);
     if (verb === "tail")
       return (request) => tail(brought ? (space as Tail) : null, request as TailRequest, work);
-    const check = CHECKED[verb] as (...given: readonly unknown[]) => readonly unknown[];
-    return (...given) =>
+    const check = CHECKED[verb] as (...args: readonly unknown[]) => readonly unknown[];
+    return (...args) =>
       work.run(async () => {
         if (!brought) throw facetMissing(verb);
-        return Reflect.apply(space[verb] as AnyVerb, space, [...check(...given)]);
+        return Reflect.apply(space[verb] as AnyVerb, space, [...check(...args)]);
       });
   });
 }
@@ -67,7 +67,7 @@ function facetMissing(verb: Verb): LogError {
 }
 
 type Checked = {
-  readonly [V in Exclude<Verb, "tail">]: (...given: Parameters<SpaceStore[V]>) => Parameters<SpaceStore[V]>;
+  readonly [V in Exclude<Verb, "tail">]: (...args: Parameters<SpaceStore[V]>) => Parameters<SpaceStore[V]>;
 };
 
 /** What each verb is given, once it was checked. */

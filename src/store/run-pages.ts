@@ -60,11 +60,11 @@ interface RunRows<Row> {
 
 /** A page of the rows that were found, which are one more than the page where another follows. */
 export function pageOfRunRows<Row>(
-  found: readonly Row[],
+  rows: readonly Row[],
   request: RunsRequest,
   { cursor, run }: RunRows<Row>,
 ): RunPage {
-  const page = found.slice(0, request.limit);
+  const page = rows.slice(0, request.limit);
   const runs = page.flatMap((row): readonly Run[] => {
     try {
       return [run(row)];
@@ -75,7 +75,7 @@ export function pageOfRunRows<Row>(
     }
   });
   const last = page.at(-1);
-  return { runs, next: last !== undefined && found.length > page.length ? cursor(last).join(" ") : null };
+  return { runs, next: last !== undefined && rows.length > page.length ? cursor(last).join(" ") : null };
 }
 
 /** The run of a row: an ended one has in it what was counted, an open one has it in the head of its log. */

@@ -102,7 +102,7 @@ class Feed {
   /** The last entry that was read; what it begins with was not. */
   #last: TailPlace;
   /** The last entry that is known to be there; beyond the end there is something to be read. */
-  #known: number;
+  #position: number;
   /** The newest entries up to the end, while somebody is behind it. */
   #recent: StoredEntry[] = [];
   #tails: number = 0;
@@ -113,7 +113,7 @@ class Feed {
   constructor(source: TailSource, after: number, onEnd: () => void) {
     this.#source = source;
     this.#last = { seq: after, id: null };
-    this.#known = after + 1;
+    this.#position = after + 1;
     this.#onEnd = onEnd;
   }
 
@@ -156,7 +156,7 @@ class Feed {
   /** The log does not reach as far as the tail wanted that began this. */
   #goBack(after: number, headSeq: number): void {
     this.#last = { seq: after, id: null };
-    this.#known = headSeq;
+    this.#position = headSeq;
     this.#recent = [];
     this.#stop.abort("over");
     this.#stop = new AbortController();
@@ -184,19 +184,19 @@ class Feed {
     try {
       while (this.#tails > 0) {
         const end = this.#end;
-        if (this.#known <= end) {
+        if (this.#position <= end) {
           await this.#source.changed(end, this.#stop.signal);
           if (this.#end !== end) continue;
         }
-        this.#known = end + 1;
+        this.#position = end + 1;
         if (this.#waiting.size === 0) break; // it is read when somebody waits
-        this.#known = end;
+        this.#position = end;
         const { entries, headSeq } = await this.#read(this.#last);
-        this.#known = Math.max(this.#known, headSeq);
+        this.#position = Math.max(this.#position, headSeq);
         this.#add(entries.filter(({ seq }) => seq > this.#end));
       }
     } catch (error) {
-      this.#known = this.#end + 1;
+      this.#position = this.#end + 1;
       this.#onEnd();
       for (const { done } of this.#waiting) done.reject(error);
     } finally {
@@ -205,7 +205,7 @@ class Feed {
   }
 
   written(entries: readonly StoredEntry[]): void {
-    this.#known = Math.max(this.#known, entries.at(-1)?.seq ?? 0);
+    this.#position = Math.max(this.#position, entries.at(-1)?.seq ?? 0);
     const fresh = entries.filter(({ seq }) => seq > this.#end);
     if (fresh[0]?.seq === this.#end + 1) this.#add(fresh);
   }

@@ -10,7 +10,7 @@ export interface Look {
 
 export interface Waiter<EntryPosition> {
   /** What the one who waits has seen of the conversation. */
-  readonly known: EntryPosition;
+  readonly position: EntryPosition;
   readonly wake: () => void;
 }
 
@@ -41,10 +41,10 @@ export class TailWaiters<EntryPosition> {
   }
 
   /** Resolves when the conversation may have changed, at the signal, or when the store is closed. */
-  async wait(name: string, known: EntryPosition, signal: AbortSignal | undefined): Promise<void> {
+  async wait(name: string, position: EntryPosition, signal: AbortSignal | undefined): Promise<void> {
     if (this.#closed || signal?.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter = { known, wake: (): void => resolve() };
+    const waiter = { position, wake: (): void => resolve() };
     this.#add(name, waiter);
     signal?.addEventListener("abort", waiter.wake, { once: true });
     await promise;

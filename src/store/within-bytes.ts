@@ -6,14 +6,14 @@ export function firstWithin<T>(
   bytes: number = Number.POSITIVE_INFINITY,
   sizeOf: (member: T) => number,
 ): readonly T[] {
-  const found: T[] = [];
+  const items: T[] = [];
   let sum = 0;
   for (const member of members) {
     sum += sizeOf(member);
-    if (found.length > 0 && sum > bytes) break;
-    found.push(member);
+    if (items.length > 0 && sum > bytes) break;
+    items.push(member);
   }
-  return found;
+  return items;
 }
 
 /** The same of entries, by their payloads. */

@@ -62,9 +62,9 @@ export class Counter implements Family {
 
   add(labels: Labels, by: number = 1): void {
     const key = Object.values(labels).join("\0");
-    const known = this.#totals.get(key);
-    if (known === undefined) this.#totals.set(key, { labels, value: by });
-    else known.value += by;
+    const total = this.#totals.get(key);
+    if (total === undefined) this.#totals.set(key, { labels, value: by });
+    else total.value += by;
   }
 
   readonly samples = (): readonly Sample[] => [...this.#totals.values()];

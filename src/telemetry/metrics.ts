@@ -132,9 +132,9 @@ export class Metrics implements StoreObserver {
       this.#begin(conversation, turn);
       this.#attempts.add({ of: model === undefined ? "upstream" : "model" });
     } else if (type === "turn_end") {
-      const { outcome, class: known = outcome } = body as Bodies["turn_end"];
+      const { outcome, class: endingClass = outcome } = body as Bodies["turn_end"];
       this.#open.delete(conversation);
-      this.#turns.add({ outcome, class: CLASSES.has(known) ? known : OTHER });
+      this.#turns.add({ outcome, class: CLASSES.has(endingClass) ? endingClass : OTHER });
     } else if (type === "upstream_link") {
       const { reason } = body as Bodies["upstream_link"];
       if (reason !== "first") this.#rollovers.add({ reason: isKnownReason(reason) ? reason : OTHER });

@@ -68,8 +68,8 @@ class SpanObserver implements StoreObserver {
 
   wrote({ space, conversation, drafts }: WrittenBatch): void {
     const key = `${space}/${conversation}`;
-    const known = this.#followed.get(key);
-    const followed = known ?? {
+    const current = this.#followed.get(key);
+    const followed = current ?? {
       spans: new TurnSpans({ space, conversation }),
       open: new Map(),
       before: null,
@@ -77,7 +77,7 @@ class SpanObserver implements StoreObserver {
     };
     const changes = followed.spans.add(drafts);
     // Most conversations that are written to have no turn: nothing is kept of them.
-    if (known === undefined && changes.length === 0) return;
+    if (current === undefined && changes.length === 0) return;
     this.#followed.delete(key);
     this.#followed.set(key, followed);
     for (const change of changes) this.#carryOut(followed, change);

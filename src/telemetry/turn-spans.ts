@@ -134,7 +134,7 @@ export class TurnSpans {
   }
 
   /** A turn that was begun elsewhere is gone on with here. */
-  #known(turn: string | undefined, time: string): OpenTurn | null {
+  #openTurn(turn: string | undefined, time: string): OpenTurn | null {
     if (turn === undefined) return this.#turn;
     return this.#turn?.turn === turn
       ? this.#turn
@@ -142,7 +142,7 @@ export class TurnSpans {
   }
 
   #attempt(body: Bodies["attempt"], time: string): void {
-    const turn = this.#known(body.turn, time);
+    const turn = this.#openTurn(body.turn, time);
     if (turn === null) return;
     // The one before left nothing, and nobody said why.
     this.#endAttempt(turn, time, { error: OTHER, attributes: {} });
@@ -156,7 +156,7 @@ export class TurnSpans {
   }
 
   #attemptEnd({ turn: id, class: error, usage = {} }: Bodies["attempt_end"], time: string): void {
-    const turn = this.#known(id, time);
+    const turn = this.#openTurn(id, time);
     if (turn === null) return;
     const used = addUsage(NO_USAGE, usage);
     turn.usage = addUsage(turn.usage, used);
@@ -164,7 +164,7 @@ export class TurnSpans {
   }
 
   #intent(body: Bodies["tool_intent"], time: string): void {
-    const turn = this.#known(body.turn, time);
+    const turn = this.#openTurn(body.turn, time);
     if (turn === null) return;
     const key = callKey(body);
     this.#endTool(turn, key, time, OTHER);
@@ -220,17 +220,17 @@ export class TurnSpans {
     this.#endAttempt(turn, time, { error: null, attributes });
   }
 
-  #turnEnd({ turn: id, outcome, class: known = outcome }: Bodies["turn_end"], time: string): void {
-    const turn = this.#known(id, time);
+  #turnEnd({ turn: id, outcome, class: endingClass = outcome }: Bodies["turn_end"], time: string): void {
+    const turn = this.#openTurn(id, time);
     if (turn === null) return;
     this.#answered(turn, time);
-    const attributes = { "holdfast.turn.outcome": outcome, "holdfast.turn.class": known };
-    this.#endTurn(turn, time, { error: outcome === "failed" ? known : null, attributes });
+    const attributes = { "holdfast.turn.outcome": outcome, "holdfast.turn.class": endingClass };
+    this.#endTurn(turn, time, { error: outcome === "failed" ? endingClass : null, attributes });
   }
 
-  #start(of: "turn" | "attempt" | "tool", given: Omit<StartChange, "change" | "of" | "span">): string {
+  #start(of: "turn" | "attempt" | "tool", fields: Omit<StartChange, "change" | "of" | "span">): string {
     const span = `${of}-${++this.#made}`;
-    this.#changes.push({ change: "start", span, of, ...given });
+    this.#changes.push({ change: "start", span, of, ...fields });
     return span;
   }
 
@@ -239,8 +239,8 @@ export class TurnSpans {
       this.#changes.push({ change: "event", span: this.#turn.span, name, time, attributes });
   }
 
-  #endAttempt(turn: OpenTurn, time: string, how: Ended): void {
-    if (turn.attempt !== null) this.#changes.push({ change: "end", span: turn.attempt, time, ...how });
+  #endAttempt(turn: OpenTurn, time: string, end: Ended): void {
+    if (turn.attempt !== null) this.#changes.push({ change: "end", span: turn.attempt, time, ...end });
     turn.attempt = null;
   }
 

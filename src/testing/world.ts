@@ -54,8 +54,8 @@ export class SimWorld {
   }
 
   /** A name nothing else in this world has. */
-  newName(what: string): string {
-    return `${what}-${String(++this.#made).padStart(6, "0")}`;
+  newName(kind: string): string {
+    return `${kind}-${String(++this.#made).padStart(6, "0")}`;
   }
 
   /** What goes wrong, each once, as soon as its phase comes. */

@@ -24,10 +24,10 @@ export interface Prompt {
   readonly again?: { readonly prompt: EntryId; readonly before: Leaf; readonly aside: boolean };
 }
 
-export function checkContent(given: unknown): void {
-  if (typeof given !== "string" && !Array.isArray(given))
+export function checkContent(content: unknown): void {
+  if (typeof content !== "string" && !Array.isArray(content))
     throw new LogError("invalid_request", "A prompt is a string, or a list of content blocks");
-  const blocks = asContent(given as PromptContent) as readonly (ContentBlock | null)[];
+  const blocks = asContent(content as PromptContent) as readonly (ContentBlock | null)[];
   if (!blocks.every((block) => block !== null && isBlank(block))) return;
   throw new LogError(
     "invalid_request",
@@ -83,25 +83,25 @@ export function turnStart(
  * The prompt, what was typed before it, and the turn's start: durable before anything leaves. `facts`: all of steers that
  * may wait, and some where there are any, or none of them.
  */
-export function accept(given: Prompt, facts: readonly Entry[], newId: () => string): Accepted {
-  const words = asContent(given.content);
-  const { holder = null, run } = given;
-  const [prompt, turn] = [given.again?.prompt ?? newId(), newId()];
-  if (given.again !== undefined) {
-    const back: readonly EntryBody[] = given.again.aside ? [{ type: "leaf", target: prompt }] : [];
+export function accept(input: Prompt, facts: readonly Entry[], newId: () => string): Accepted {
+  const blocks = asContent(input.content);
+  const { holder = null, run } = input;
+  const [prompt, turn] = [input.again?.prompt ?? newId(), newId()];
+  if (input.again !== undefined) {
+    const back: readonly EntryBody[] = input.again.aside ? [{ type: "leaf", target: prompt }] : [];
     const start = turnStart({ turn, prompt, run }, holder);
-    return { bodies: [...back, start], content: words, prompt, turn, steered: false, waiting: [] };
+    return { bodies: [...back, start], content: blocks, prompt, turn, steered: false, waiting: [] };
   }
   const waiting = queueOf(facts);
   const delivered = deliveredBodies(waiting);
-  const details = given.details === undefined ? {} : { details: given.details };
-  const internal = given.internal === true ? { internal: true } : {};
+  const details = input.details === undefined ? {} : { details: input.details };
+  const internal = input.internal === true ? { internal: true } : {};
   const message: EntryBody = {
     type: "message",
     id: prompt,
-    message: { role: "user", content: words, ...details, ...internal },
+    message: { role: "user", content: blocks, ...details, ...internal },
   };
-  const content = [...waiting.flatMap((queued) => queued.content), ...words];
+  const content = [...waiting.flatMap((queued) => queued.content), ...blocks];
   const onwards = waiting.map((queued): EntryBody => ({
     type: "steer",
     steer: newId(),

@@ -121,7 +121,10 @@ export interface Host {
    * Asked whether a tool may run, where the rules say that a person decides; `later` parks the turn, `nobody` refuses the call
    * because no person is there.
    */
-  onPermission?(asked: PermissionAsked, signal: AbortSignal): Promise<"allow" | "deny" | "later" | "nobody">;
+  onPermission?(
+    request: PermissionAsked,
+    signal: AbortSignal,
+  ): Promise<"allow" | "deny" | "later" | "nobody">;
 }
 
 type EventBody = HostEvent extends infer E
@@ -140,8 +143,8 @@ export function emit(
 }
 
 /** Whoever writes plain JavaScript hears of a wrong part here, by its name. */
-export function checkHost(given: unknown): void {
-  const parts = (typeof given === "object" ? given : null) as { readonly [name: string]: unknown } | null;
+export function checkHost(host: unknown): void {
+  const parts = (typeof host === "object" ? host : null) as { readonly [name: string]: unknown } | null;
   if (parts === null) throw new LogError("invalid_request", "Options are an object, or left out");
   for (const name of ["onEvent", "onAuth", "onLimit", "onPoisoned", "onPermission"])
     if (parts[name] !== undefined && typeof parts[name] !== "function")

@@ -37,11 +37,11 @@ interface KeyedActions<W, R> {
 /** Turns that were given a key: each is sent once, and whoever asks again gets what became of it. */
 export class KeyedTurns<R> {
   readonly #space: SpaceStore;
-  readonly #complete: (known: KnownTurn) => R;
+  readonly #complete: (turn: KnownTurn) => R;
   /** Those under way here. */
   readonly #running = new Map<string, Promise<R>>();
 
-  constructor(space: SpaceStore, complete: (known: KnownTurn) => R) {
+  constructor(space: SpaceStore, complete: (turn: KnownTurn) => R) {
     this.#space = space;
     this.#complete = complete;
   }
@@ -58,20 +58,20 @@ export class KeyedTurns<R> {
   async #start<W>(conversation: ConversationId, request: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
     const look = (): ReturnType<typeof readKnownTurn> => readKnownTurn(this.#space, conversation, request);
     const once = async (at: W): Promise<R> => {
-      let known = await look();
-      if (known === "open") {
+      let turn = await look();
+      if (turn === "open") {
         // One that is open though nobody has it was left by the dead: it is settled, not sent again.
         await doing.settle(at);
-        known = await look();
+        turn = await look();
       }
-      const isOpen = known === "open";
-      return known === null || known === "open" ? doing.send(at, isOpen) : this.#complete(known);
+      const isOpen = turn === "open";
+      return turn === null || turn === "open" ? doing.send(at, isOpen) : this.#complete(turn);
     };
     return doing.alone(once).catch(async (error: unknown) => {
       // What became of a turn is told also while another one runs.
-      const known = isLogError(error, "busy") ? await look() : null;
-      if (known === null || known === "open") throw error;
-      return this.#complete(known);
+      const turn = isLogError(error, "busy") ? await look() : null;
+      if (turn === null || turn === "open") throw error;
+      return this.#complete(turn);
     });
   }
 }
@@ -82,9 +82,9 @@ async function readKnownTurn(
   conversation: ConversationId,
   request: KeyedPrompt,
 ): Promise<KnownTurn | "open" | null> {
-  const found = await space.findAppend(conversation, request.key);
-  if (found === null) return null;
-  const start = decodeEntry(await space.entry(conversation, found.lastId));
+  const append = await space.findAppend(conversation, request.key);
+  if (append === null) return null;
+  const start = decodeEntry(await space.entry(conversation, append.lastId));
   if (start.type !== "turn_start" || start.prompt === undefined) return "open";
   const { seq: after } = start;
   const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
@@ -124,8 +124,8 @@ export async function saysTheSame(
 ): Promise<boolean> {
   if (content === null) return true;
   const stored = decodeEntry(await space.entry(at.conversation, at.prompt));
-  const words: readonly ContentBlock[] = stored.type === "message" ? stored.message.content : [];
+  const blocks: readonly ContentBlock[] = stored.type === "message" ? stored.message.content : [];
   // In the log an image is the name of a blob.
-  const before = await withImages(space, at.conversation, words);
+  const before = await withImages(space, at.conversation, blocks);
   return isSameJson(before, await withImages(space, at.conversation, asContent(content)));
 }

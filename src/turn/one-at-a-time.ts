@@ -184,9 +184,9 @@ export class OneAtATime {
     const { leaseMs, clock } = this.#options;
     this.#writer ??= this.#name();
     const writer = claim?.writer ?? (await this.#writer);
-    const held = claim?.epoch == null ? {} : { epoch: claim.epoch };
+    const lease = claim?.epoch == null ? {} : { epoch: claim.epoch };
     const own = async (): Promise<Pick<Owned, "conversation" | "owner">> => {
-      const owner = await conversation.own({ writer, leaseMs, clock, ...held });
+      const owner = await conversation.own({ writer, leaseMs, clock, ...lease });
       if (claim !== null) claim.epoch = owner.epoch;
       return { conversation, owner };
     };

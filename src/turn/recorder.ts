@@ -62,15 +62,15 @@ export class Recorder {
 
   /** `own`: what is declared of a tool of ours; its outcome is as durable as its intent. */
   add(event: TurnEvent, own?: OwnEffect): void {
-    const said = "wire" in event ? withoutWire(event) : event;
-    this.events.push(said);
-    if (said.type === "usage" || said.type === "session" || said.type === "forward_only") return;
-    if (said.type === "plan" || said.type === "permission") {
+    const stored = "wire" in event ? withoutWire(event) : event;
+    this.events.push(stored);
+    if (stored.type === "usage" || stored.type === "session" || stored.type === "forward_only") return;
+    if (stored.type === "plan" || stored.type === "permission") {
       this.#flush();
-      this.#append(said);
+      this.#append(stored);
       return;
     }
-    this.#gather(said);
+    this.#gather(stored);
     if (event.type === "tool" && !this.#isKnown(event)) {
       this.#flush();
       this.#addTool(event, own);
@@ -95,23 +95,23 @@ export class Recorder {
 
   /** A call that was told of, with the same input, and has not ended: what a tool prints is streamed like text. */
   #isKnown(event: ToolEvent): boolean {
-    const known = this.#calls.get(callKey(event));
-    return event.state === "started" && known?.ended === false && isSameJson(event.input, known.input);
+    const call = this.#calls.get(callKey(event));
+    return event.state === "started" && call?.ended === false && isSameJson(event.input, call.input);
   }
 
   #addTool(event: ToolEvent, own: OwnEffect | undefined): void {
     const { call, name, input, state, step } = event;
     const key = callKey(event);
-    const known = this.#calls.get(key);
+    const open = this.#calls.get(key);
     if (state !== "started") {
-      if (known?.ended === false) this.#inTools--;
+      if (open?.ended === false) this.#inTools--;
       this.#calls.set(key, { input, ended: true });
       if (own !== undefined) this.#append({ type: "tool_progress", call, data: { state } });
       return;
     }
     // A call may be told of more than once; it is one intent.
-    const begins = known === undefined || beginsAnew(event, known);
-    this.#calls.set(key, { input, ended: !begins && known.ended });
+    const begins = open === undefined || beginsAnew(event, open);
+    this.#calls.set(key, { input, ended: !begins && open.ended });
     if (!begins) return;
     this.#inTools++;
     const more = { ...own, ...(step === undefined ? {} : { step }) };
@@ -202,6 +202,6 @@ export class Recorder {
 }
 
 /** As it is kept: what an edge hands through is not. Most events have none, and need no copy. */
-function withoutWire({ wire: _, ...said }: TurnEvent): TurnEvent {
-  return said;
+function withoutWire({ wire: _, ...rest }: TurnEvent): TurnEvent {
+  return rest;
 }

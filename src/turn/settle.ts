@@ -30,15 +30,19 @@ export async function settleOpenTurn(input: SettleInput, facts: readonly Entry[]
   await endLeftTools(input, open.startSeq);
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
-  const { said, upstream, spent, forgot, last, waiting } = await readLeft(space, conversation, open.startSeq);
-  const nodes = said
+  const { turnNodes, upstream, spent, forgot, last, waiting } = await readLeft(
+    space,
+    conversation,
+    open.startSeq,
+  );
+  const nodes = turnNodes
     .messages({ model: null, stopReason: "interrupted" })
     .map((body) => Object.assign(body, { id: input.newId() }));
   const tip = last ?? prompt;
-  const carried = nodes.at(-1)?.id ?? tip;
-  const held = forgot ? { held: null } : {};
-  const node = carried === undefined ? {} : { node: carried };
-  const carrier = upstream === null ? (last === null ? {} : node) : { upstream, ...node, ...held };
+  const lastNode = nodes.at(-1)?.id ?? tip;
+  const knowledge = forgot ? { held: null } : {};
+  const node = lastNode === undefined ? {} : { node: lastNode };
+  const carrier = upstream === null ? (last === null ? {} : node) : { upstream, ...node, ...knowledge };
   // A turn that waits for a person was left on purpose.
   const ending = waiting.length === 0 ? LEFT : NOT_ANSWERED;
   const end: EntryBody = {
@@ -96,7 +100,7 @@ export async function inPlace(
 /** What a turn left in the log before anybody ended it. */
 interface Left {
   /** What the last attempt streamed and no message says; an earlier one's text was superseded. */
-  readonly said: TurnNodes;
+  readonly turnNodes: TurnNodes;
   readonly upstream: string | null;
   /** What earlier ones used, where format 1 put it among the updates. */
   readonly spent: readonly Usage[];
@@ -118,8 +122,8 @@ const LEFT_TYPES = [
 ] as const;
 
 async function readLeft(space: SpaceStore, conversation: ConversationId, startSeq: number): Promise<Left> {
-  const left = {
-    said: new TurnNodes(),
+  const turn = {
+    turnNodes: new TurnNodes(),
     upstream: null as string | null,
     spent: [] as Usage[],
     forgot: false,
@@ -128,23 +132,23 @@ async function readLeft(space: SpaceStore, conversation: ConversationId, startSe
   const waiting = new Set<string>();
   const onEntry = (entry: Entry): void => {
     if (entry.type === "upstream_link") {
-      left.upstream = entry.upstream;
-      left.forgot ||= entry.reason === "rolled_by_upstream";
+      turn.upstream = entry.upstream;
+      turn.forgot ||= entry.reason === "rolled_by_upstream";
     } else if (entry.type === "attempt")
-      [left.said, left.upstream] = [new TurnNodes(), entry.upstream ?? null];
+      [turn.turnNodes, turn.upstream] = [new TurnNodes(), entry.upstream ?? null];
     else if (entry.type === "message") {
-      left.last = entry.id;
+      turn.last = entry.id;
       // An answer that a step has written stands for what was streamed of it.
-      if (entry.message.role === "assistant") left.said = new TurnNodes();
+      if (entry.message.role === "assistant") turn.turnNodes = new TurnNodes();
     } else if (entry.type === "permission" && entry.request !== undefined) waiting.add(entry.request);
     else if (entry.type === "permission_answer") waiting.delete(entry.request);
     for (const event of eventsOf(entry)) {
-      if (event.type === "usage") left.spent.push(event.usage);
-      else left.said.add(event);
+      if (event.type === "usage") turn.spent.push(event.usage);
+      else turn.turnNodes.add(event);
     }
   };
   await eachEntry(space, conversation, { types: LEFT_TYPES, after: startSeq, onEntry });
-  return { ...left, waiting: [...waiting] };
+  return { ...turn, waiting: [...waiting] };
 }
 
 function eventsOf(entry: Entry): readonly TurnEvent[] {

@@ -20,7 +20,7 @@ export class SilenceWatch implements Disposable {
     void this.#watch();
   }
 
-  heard(): void {
+  restart(): void {
     this.#heardMs = this.#input.clock.steadyMs();
   }
 

@@ -52,10 +52,10 @@ export class SteeredTurns {
   }
 
   /** Durable first; only then is the agent handed it. */
-  async steer(id: string, words: PromptContent, options: SteerOptions): Promise<Steered> {
-    checkContent(words);
+  async steer(id: string, promptContent: PromptContent, options: SteerOptions): Promise<Steered> {
+    checkContent(promptContent);
     const { steer = this.#newId(), when } = options;
-    const content = asContent(words);
+    const content = asContent(promptContent);
     const conversation = await this.#holdfast.conversation(id);
     const { deduped } = await conversation.steer(steer, content, when === undefined ? {} : { when });
     const waits = deduped || when === "turn" || when === "run";

@@ -25,12 +25,12 @@ export function upstreamsFor(
 
 // Whoever writes plain JavaScript hears of a missing part here, by its name, and not from the first verb that needs it.
 
-function has(given: unknown, verb: string): boolean {
-  return typeof (given as { readonly [name: string]: unknown } | null | undefined)?.[verb] === "function";
+function has(value: unknown, verb: string): boolean {
+  return typeof (value as { readonly [name: string]: unknown } | null | undefined)?.[verb] === "function";
 }
 
-export function checkUpstreams(given: unknown): void {
-  const list: readonly unknown[] = Array.isArray(given) ? given : [];
+export function checkUpstreams(upstreams: unknown): void {
+  const list: readonly unknown[] = Array.isArray(upstreams) ? upstreams : [];
   if (list.length === 0)
     throw new LogError(
       "invalid_request",
@@ -39,17 +39,17 @@ export function checkUpstreams(given: unknown): void {
   for (const [at, upstream] of list.entries()) checkUpstream(upstream, `options.upstreams[${at}]`);
 }
 
-export function checkUpstream(given: unknown, what: string): void {
-  const missing = ["open", "resume"].filter((verb) => !has(given, verb));
+export function checkUpstream(upstream: unknown, label: string): void {
+  const missing = ["open", "resume"].filter((verb) => !has(upstream, verb));
   if (missing.length === 0) return;
-  throw new LogError("invalid_request", `${what} is no upstream: it has no ${missing.join(", ")}`, {
+  throw new LogError("invalid_request", `${label} is no upstream: it has no ${missing.join(", ")}`, {
     missing,
   });
 }
 
 /** One login at a time per agent, however many conversations need it; a person who cancels does not wait for it. */
 export class Logins {
-  readonly #asked = new Map<Upstream, Promise<boolean>>();
+  readonly #answers = new Map<Upstream, Promise<boolean>>();
 
   async ask(
     upstream: Upstream,
@@ -58,12 +58,12 @@ export class Logins {
   ): Promise<boolean> {
     if (host.onAuth === undefined) return false;
     const login =
-      this.#asked.get(upstream) ??
+      this.#answers.get(upstream) ??
       host
         .onAuth(message)
         .catch(() => false) // whoever cannot answer has no login for us
-        .finally(() => this.#asked.delete(upstream));
-    this.#asked.set(upstream, login);
+        .finally(() => this.#answers.delete(upstream));
+    this.#answers.set(upstream, login);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     cancelled.addEventListener("abort", () => resolve(false), { once: true });
     return Promise.race([login, promise]);

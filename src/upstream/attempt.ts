@@ -91,7 +91,7 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
   }
   // Held before anything is written or sent: whatever fails from here on, somebody lets go of it.
   const { live } = progress;
-  const held = live?.session === session && live.forked !== true ? live.holds : null;
+  const knownUpTo = live?.session === session && live.forked !== true ? live.holds : null;
   progress.live = { id, session, process, holds: null };
   await work.owner.append([
     ...linkBody({ id, reason, node: fidelity === "transcript" ? turn.branch.lastModelNode : null }, upstream),
@@ -105,7 +105,7 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
   }
   const streamed = await stream(turn, { choice, prior, recorder, upstream, command });
   if (streamed.id === null) {
-    progress.live = { id, session, process, holds: held };
+    progress.live = { id, session, process, holds: knownUpTo };
     return { ...UNSENT, command, recorder, process, choice: null };
   }
   progress.live = { id: streamed.id, session, process, holds: null };
@@ -129,9 +129,9 @@ function afterwards(
   const { begun, ending, rolled } = streamed;
   const id = streamed.id ?? choice.id;
   const after = { ...choice, id, reason: null, suspicious: true, lastNode: prompt };
-  if (rolled) return { ...after, held: null, proven: false, fidelity: "preamble" };
-  const held = heldAfter(ending.class, { held: choice.held, prompt, begun, keepsPrompt });
-  return { ...after, held, proven: choice.proven || held === prompt };
+  if (rolled) return { ...after, knownUpTo: null, proven: false, fidelity: "preamble" };
+  const knownUpTo = heldAfter(ending.class, { knownUpTo: choice.knownUpTo, prompt, begun, keepsPrompt });
+  return { ...after, knownUpTo, proven: choice.proven || knownUpTo === prompt };
 }
 
 /** Nothing was sent to the session yet. */
@@ -156,7 +156,7 @@ interface HeldAtEnd {
 export function heldAtEnd(turn: Turn, attempted: Attempted, ended: Ended): HeldAtEnd {
   const { choice, command, ending } = attempted;
   const { outcome, node, events } = ended;
-  const before = choice?.held ?? null;
+  const before = choice?.knownUpTo ?? null;
   // A session that it rolled to never held what came before.
   if (attempted.rolled) return { holds: null, written: { held: null } };
   // A command tells the model nothing, so what it lacked it lacks.

@@ -169,14 +169,14 @@ export function withoutErrorText(events: readonly TurnEvent[], message: string):
   const end = events[last];
   if (end?.type !== "text") return events;
   const first = lastMessage(events, last);
-  const said = turnText(events.slice(first)).trim();
+  const text = turnText(events.slice(first)).trim();
   const error = message.trim();
   const same =
-    error !== "" && (said.includes(error) || (said.length >= ERROR_CHARS_MIN && error.includes(said)));
+    error !== "" && (text.includes(error) || (text.length >= ERROR_CHARS_MIN && error.includes(text)));
   if (!same && end.adapterText !== true) return events;
   // Without ids a partial answer and the error are one stretch of text: only the error is not an answer.
   const from =
-    end.message === undefined && error !== "" && said.includes(error)
+    end.message === undefined && error !== "" && text.includes(error)
       ? errorStart(events, first, error)
       : first;
   return events.filter((event, at) => at < from || event.type !== "text");

@@ -206,8 +206,8 @@ export class Runtime implements Turns, AsyncDisposable {
         facts.follow(owner);
         return work({ conversation, owner, cancelled, host, facts });
       });
-    const carried = this.#turns.run(id, inside, { signal: host.signal });
-    return carried.catch(async (error: unknown) => {
+    const result = this.#turns.run(id, inside, { signal: host.signal });
+    return result.catch(async (error: unknown) => {
       // The sessions that are held have heard what the log has lost.
       if (isLogError(error, "diverged")) await this.#live.release(parseConversationId(id));
       throw error;
@@ -238,8 +238,10 @@ function idOf(conversation: Conversation | string): string {
 }
 
 /** Whoever writes plain JavaScript hears of a wrong argument here, and not from the first verb that needs it. */
-function checkHoldfast(given: unknown): void {
-  if (typeof (given as { readonly conversation?: unknown } | null | undefined)?.conversation === "function")
+function checkHoldfast(holdfast: unknown): void {
+  if (
+    typeof (holdfast as { readonly conversation?: unknown } | null | undefined)?.conversation === "function"
+  )
     return;
   throw new LogError("invalid_request", "The first argument is what openHoldfast gave: a space of a store");
 }

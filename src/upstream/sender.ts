@@ -93,10 +93,10 @@ export class Sender {
       inTurn: false,
       ...limits,
     });
-    const { id, session, reason, silent, held } = choice;
+    const { id, session, reason, silent, knownUpTo } = choice;
     const { fidelity, priorContext } = await readLacking(parts, choice, { ...limits, firstUse: false });
-    const link = linkBody({ id, reason, node: fidelity === "transcript" ? held : null }, upstream);
-    this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: held });
+    const link = linkBody({ id, reason, node: fidelity === "transcript" ? knownUpTo : null }, upstream);
+    this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: knownUpTo });
     if (link.length > 0)
       await work.owner.append(link).catch((error: unknown) => this.#fail(conversation, error));
     return { agent: upstream.agent, session, reason, fidelity, silent, priorContext };
@@ -109,24 +109,24 @@ export class Sender {
   }
 
   async send(work: Work, sending: SendInput): Promise<SendResult> {
-    const { options, prompt: given } = sending;
+    const { options, prompt: originalPrompt } = sending;
     const moved = await this.#continueFrom(work, sending);
     const upstreams = this.#upstreams(moved === null ? options : { ...options, ...namesOf(moved.upstream) });
     const [chosen] = upstreams;
-    const before = await this.#branch(work, chosen, given);
+    const before = await this.#branch(work, chosen, originalPrompt);
     const facts = await work.facts.owned();
     const all = { free: upstreams, parked: [] };
     const nowMs = this.#options.clock.nowMs();
     const { free, parked } = options.force === true ? all : freeAgents(upstreams, facts, nowMs);
     // What was typed before waits on where nobody can be asked.
-    const said = free.length > 0 ? facts : facts.filter((fact) => fact.type !== "steer");
-    const { waiting, steered, ...accepted } = await this.#accept(work, sending, said);
+    const turnFacts = free.length > 0 ? facts : facts.filter((fact) => fact.type !== "steer");
+    const { waiting, steered, ...accepted } = await this.#accept(work, sending, turnFacts);
     const prompt = { ...accepted, wire: steered ? undefined : options.wire };
     const { whenLimited = "park" } = options;
     const [first, ...others] = free;
     const asks = whenLimited === "ask" && first !== undefined && first !== chosen;
     const declined = asks && !(await askSwitch(work, chosen, first, firstReset(parked)));
-    const lay = given.again?.aside === false;
+    const lay = originalPrompt.again?.aside === false;
     if (first === undefined || declined)
       return turnAway(work, { ...prompt, back: lay ? null : before.leaf.id, steers: waiting }, parked);
     if (first !== chosen && parked.length > 0)
@@ -147,9 +147,9 @@ export class Sender {
     facts: readonly Entry[],
   ): Promise<Turn["prompt"] & Pick<Accepted, "steered" | "waiting">> {
     const { space, id } = work.conversation;
-    const kept = await keepImages(space, id, prompt.content);
+    const storedContent = await keepImages(space, id, prompt.content);
     const { newId, pool } = this.#options;
-    const accepted = accept({ ...prompt, content: kept, holder: pool.holder }, facts, newId);
+    const accepted = accept({ ...prompt, content: storedContent, holder: pool.holder }, facts, newId);
     const content = await withImages(space, id, accepted.content);
     const { fromSeq } = await work.owner.append(accepted.bodies, key === undefined ? {} : { key });
     const { turn, steered, waiting } = accepted;
@@ -168,8 +168,8 @@ export class Sender {
       whenLimited: by.whenLimited,
       fresh: by.fresh,
       steering: this.#steers.begin(id),
-      liveOf: (asked) => this.#live.get(id, asked),
-      login: (asked, message) => this.#logins.ask(asked, message, work),
+      liveOf: (upstream) => this.#live.get(id, upstream),
+      login: (upstream, message) => this.#logins.ask(upstream, message, work),
     };
     const ended = await runTurn({ ...turn, carrier }, by.upstreams)
       .finally(() => this.#steers.end(id))
@@ -187,10 +187,10 @@ export class Sender {
     const { id } = work.conversation;
     const { upstreams, clock } = this.#options;
     const moved = await continueFrom({ work, upstreams, clock, upstream }, from);
-    const held = this.#live.get(id, moved.upstream);
+    const session = this.#live.get(id, moved.upstream);
     if (moved.live !== null) {
       this.#live.keep(id, moved.upstream, moved.live);
-      await held?.session.close().catch(() => undefined);
+      await session?.session.close().catch(() => undefined);
     }
     emit(work, null, moved.event);
     return moved;
@@ -224,12 +224,12 @@ async function endLeftProcess(
     readonly resumeMs: number;
   },
 ): Promise<void> {
-  const left = leftProcess(facts);
-  if (left === null) return;
+  const process = leftProcess(facts);
+  if (process === null) return;
   const { upstreams } = at;
-  const own = upstreams.find(({ agent, account }) => agent === left.agent && account === left.account);
+  const own = upstreams.find(({ agent, account }) => agent === process.agent && account === process.account);
   try {
-    await bounded({ ...at, cancelled: NEVER }, (own ?? upstreams[0]).restart(left.process));
+    await bounded({ ...at, cancelled: NEVER }, (own ?? upstreams[0]).restart(process.process));
   } catch (cause) {
     const why = "The agent of the last turn may still be at work and could not be ended; nothing was sent";
     throw new LogError("busy", why, {}, { cause });
@@ -243,9 +243,9 @@ function leftProcess(facts: readonly Entry[]): {
   readonly process: string;
 } | null {
   const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
-  const asked = facts.findLast((fact) => fact.type === "attempt" && fact.turn === open?.id);
-  if (asked?.type !== "attempt" || asked.process === undefined) return null;
-  const link = facts.findLast((fact) => fact.type === "upstream_link" && fact.upstream === asked.upstream);
+  const attempt = facts.findLast((fact) => fact.type === "attempt" && fact.turn === open?.id);
+  if (attempt?.type !== "attempt" || attempt.process === undefined) return null;
+  const link = facts.findLast((fact) => fact.type === "upstream_link" && fact.upstream === attempt.upstream);
   const [agent, account] = link?.type === "upstream_link" ? [link.agent, link.account ?? null] : [null, null];
-  return { agent, account, process: asked.process };
+  return { agent, account, process: attempt.process };
 }

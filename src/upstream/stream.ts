@@ -137,7 +137,7 @@ class PromptReader implements Disposable {
   record(event: TurnEvent, own?: OwnEffect): Promise<unknown> {
     this.#release();
     this.#pass(event, own);
-    this.#watch.heard(this.#input.recorder.inTool, true);
+    this.#watch.restart(this.#input.recorder.inTool, true);
     return this.#input.recorder.written;
   }
 
@@ -157,7 +157,7 @@ class PromptReader implements Disposable {
     const elapsedMs = this.#turn.options.clock.steadyMs() - this.#startMs;
     for (const free of this.#guard.add(event, elapsedMs)) this.#pass(free);
     if (this.#guard.holding && this.#moment === null) this.#passOnSoon();
-    this.#watch.heard(recorder.inTool, WORK.has(event.type));
+    this.#watch.restart(recorder.inTool, WORK.has(event.type));
     // An agent in our own process acts when it is asked for its next event: not before the intent is durable.
     return upstream.toolsElsewhere === true ? null : this.#intentWritten();
   }
@@ -177,7 +177,7 @@ class PromptReader implements Disposable {
   }
 
   #release(events: readonly TurnEvent[] = this.#guard.release()): void {
-    for (const held of events) this.#pass(held);
+    for (const event of events) this.#pass(event);
   }
 
   #passOnSoon(): void {
@@ -196,8 +196,14 @@ class PromptReader implements Disposable {
     const { upstream } = this.#input;
     this.#moment?.abort();
     const { silent } = this.#watch;
-    const known = { ...this.#input, end, guard: this.#guard, cancelled: this.#turn.work.cancelled, silent };
-    const ending = judge(classifyEnd(upstream.endings ?? PLAIN_ENDINGS, end), known);
+    const evidence = {
+      ...this.#input,
+      end,
+      guard: this.#guard,
+      cancelled: this.#turn.work.cancelled,
+      silent,
+    };
+    const ending = judge(classifyEnd(upstream.endings ?? PLAIN_ENDINGS, end), evidence);
     if (ending.class !== "stale_replay") this.#release();
     return { ending, ...this.#sofar(), confirmed: true, end };
   }
@@ -272,6 +278,6 @@ function judge(ending: Ending, input: JudgeInput): Ending {
   const worked = toolStarted(recorder.events);
   if (!worked && isStaleReplay({ ...used, repeated: guard.repeated, durationMs, usage }))
     return { ...ending, class: "stale_replay", message: "The agent repeated an old answer" };
-  const said = turnText(recorder.events).trim() !== "" || guard.holding || worked;
-  return said ? ending : { ...ending, class: "empty", message: "The agent answered nothing" };
+  const hasText = turnText(recorder.events).trim() !== "" || guard.holding || worked;
+  return hasText ? ending : { ...ending, class: "empty", message: "The agent answered nothing" };
 }

@@ -64,8 +64,8 @@ async function runAttempts(turn: Turn, progress: Progress): Promise<TurnEnd> {
       attempted.ending.class !== "crashed" || (await endProcess(turn, progress, attempted.process));
     if (!ended || !(await goOn(turn, progress, { attempted, step })))
       return finish(turn, progress, { attempted, step });
-    const given = unanswered(turn, attempted);
-    if (given.length > 0) await turn.work.owner.append(given);
+    const bodies = unanswered(turn, attempted);
+    if (bodies.length > 0) await turn.work.owner.append(bodies);
   }
 }
 
@@ -157,9 +157,9 @@ export async function askSwitch(
   const { message, resetAtMs } = limit;
   const cancel = Promise.withResolvers<boolean>();
   cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
-  const asked = host.onLimit?.({ agent: from.agent, next: to.agent, message, resetAtMs });
+  const answer = host.onLimit?.({ agent: from.agent, next: to.agent, message, resetAtMs });
   // Whoever cannot answer has not agreed, and the turn ends as it would have.
-  return Promise.race([asked?.catch(() => false) ?? false, cancel.promise]);
+  return Promise.race([answer?.catch(() => false) ?? false, cancel.promise]);
 }
 
 /** A session that proved bad is not tried again, whatever becomes of its successor; an empty answer proves nothing. */

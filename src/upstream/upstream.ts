@@ -83,7 +83,7 @@ export interface ShownMessage {
 export interface UpstreamSession {
   readonly id: string;
   /** What it showed of its history when it was resumed or forked, oldest first; null when the agent shows none. */
-  readonly shown: readonly ShownMessage[] | null;
+  readonly transcript: readonly ShownMessage[] | null;
   /**
    * Changes whenever the process behind the session is another one. It is durable before the prompt, so that whoever
    * finds the turn open after a crash can end that process first: see `Upstream.restart`.

@@ -55,9 +55,9 @@ export class Watch implements Disposable {
   }
 
   /** Something came from the agent, perhaps a sign of its work; a tool that runs may be silent for longer. */
-  heard(inTool: boolean, works: boolean): void {
+  restart(inTool: boolean, works: boolean): void {
     this.#inTool = inTool;
-    this.#silence.heard();
+    this.#silence.restart();
     if (!works || this.#toldToStop === null || this.#toldToStop.again >= AGAIN_MAX) return;
     if (this.#input.clock.steadyMs() - this.#toldToStop.atMs >= ECHO_MS)
       this.#tellToStop(this.#toldToStop.again + 1);

@@ -40,8 +40,8 @@ export interface Adapter {
 const SESSION = /^[A-Za-z0-9][\w.-]{0,199}$/;
 
 /** How a program is told to go on with a session. */
-export function resumesBy(...words: readonly string[]): (session: string) => readonly string[] | null {
-  return (session) => (SESSION.test(session) ? [...words, session] : null);
+export function resumesBy(...args: readonly string[]): (session: string) => readonly string[] | null {
+  return (session) => (SESSION.test(session) ? [...args, session] : null);
 }
 
 /** The code is -32603, the protocol's "Internal error", unless given. */

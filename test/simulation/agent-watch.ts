@@ -63,7 +63,7 @@ export class AgentWatch {
 export function throughPort(session: UpstreamSession, prompt: UpstreamSession["prompt"]): UpstreamSession {
   return {
     id: session.id,
-    shown: session.shown,
+    transcript: session.transcript,
     get process() {
       return session.process;
     },

@@ -40,8 +40,8 @@ vi.mock("../../src/upstream/rules/proof.ts", async (original) => {
   const isBehind: typeof real.isBehind = (link, holds) =>
     planted.bug !== "any process is the same" && real.isBehind(link, holds);
   const proofOf: typeof real.proofOf = (link, standing) => {
-    const any = planted.bug === "any process is the same" && standing.held !== null;
-    return real.proofOf(link, any ? { ...standing, held: standing.lastModelNode } : standing);
+    const any = planted.bug === "any process is the same" && standing.knownUpTo !== null;
+    return real.proofOf(link, any ? { ...standing, knownUpTo: standing.lastModelNode } : standing);
   };
   return { ...real, isBehind, proofOf };
 });

@@ -8,7 +8,7 @@ export function actingUpstream(work: Work, more: Partial<UpstreamSession> = {}):
   let sessions = 0;
   const session = (id: string): UpstreamSession => ({
     id,
-    shown: null,
+    transcript: null,
     process: "this one",
     prompt: (request) => withEnd(work(request)),
     cancel: async () => undefined,

@@ -33,7 +33,7 @@ class Echo implements Upstream {
     const id: string = `session-of-${settings.conversation}`;
     return {
       id,
-      shown: null,
+      transcript: null,
       process: "1",
       async *prompt(request: PromptRequest): AsyncGenerator<PromptEvent> {
         const text = request.content.map((block) => (block.type === "text" ? block.text : "")).join("");

@@ -43,10 +43,10 @@ test("a silence after a tool has ended is noticed after the short limit, whateve
     onSilence: (ms) => (silences.push(ms), "over"),
   });
   limitMs = 1_000;
-  watch.heard();
+  watch.restart();
   await clock.passTo(515);
   limitMs = 10;
-  watch.heard();
+  watch.restart();
   await clock.passTo(524);
   expect(silences).toEqual([]);
   await clock.passTo(525);
@@ -62,7 +62,7 @@ test("who goes on in silence is reported once each limit, and anew after it was 
     onSilence: (ms) => (silences.push(ms), "again"),
   });
   await clock.passTo(25);
-  watch.heard();
+  watch.restart();
   await clock.passTo(36);
   expect(silences).toEqual([10, 20, 10]);
 });

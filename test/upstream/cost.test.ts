@@ -196,7 +196,7 @@ test("the model of the latest reply is replayed where none was chosen", async ()
   const conversation = await rig.holdfast.conversation("c");
   await conversation.append([reply("old"), reply("new")]);
   await rig.send("hello");
-  expect(rig.upstreams[0]?.asked[0]?.settings).toMatchObject({ model: "new" });
+  expect(rig.upstreams[0]?.requests[0]?.settings).toMatchObject({ model: "new" });
 });
 
 /** What a send calls of the store, its updates not counted, after what was done before. */

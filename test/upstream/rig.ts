@@ -125,7 +125,7 @@ export class Rig {
     if (look === undefined) return upstream;
     const watch = (session: UpstreamSession): UpstreamSession => ({
       id: session.id,
-      shown: session.shown,
+      transcript: session.transcript,
       get process() {
         return session.process;
       },
@@ -241,7 +241,7 @@ export class Rig {
 
   /** What an upstream was asked, in short: `verb` or `verb session`. */
   asked(at: number = 0): readonly string[] {
-    return (this.upstreams[at]?.asked ?? []).map(({ verb }) => verb);
+    return (this.upstreams[at]?.requests ?? []).map(({ verb }) => verb);
   }
 
   told<T extends HostEvent["type"]>(type: T): readonly Extract<HostEvent, { type: T }>[] {

@@ -51,7 +51,7 @@ test("whoever finds a turn open ends its process before anything is sent, also a
   const rig = await aRig({ two: true });
   await rig.dieDuring("email bob about lunch", isTool("started"), { orphans: true });
   await rig.send("email bob about lunch", { via: "other" });
-  const asked = (rig.other?.upstreams[0]?.asked ?? []).map(({ verb }) => verb);
+  const asked = (rig.other?.upstreams[0]?.requests ?? []).map(({ verb }) => verb);
   expect(asked.slice(0, 2)).toEqual(["restart", "resume"]);
   await rig.world.timeline.pass(60_000);
   expect(rig.world.outbox.doubles()).toEqual([]);

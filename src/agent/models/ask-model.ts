@@ -43,9 +43,9 @@ export async function askModel(
     const { stream } = await unlessStopped(stop, async () =>
       (asked.model as LanguageModelV4).doStream({ ...callOptionsOf(asked, request), abortSignal: stop }),
     );
-    silence.heard();
+    silence.restart();
     const whole = await readAll(stream, stop, (part) => {
-      silence.heard();
+      silence.restart();
       const event = reader.add(part);
       return reader.chars > answerChars ? "enough" : told(options, event);
     });

@@ -40,9 +40,9 @@ export async function forkRun(holdfast: Holdfast, id: string, options: ForkRunOp
   const { space } = holdfast;
   const { conversation: named, at, id: forkId, cwd, key } = options;
   const from = named === undefined ? null : parseConversationId(named);
-  const found = await findRun(space, id, from);
-  if (found === null) throw runNotFound(id, from);
-  const { run, view } = found;
+  const row = await findRun(space, id, from);
+  if (row === null) throw runNotFound(id, from);
+  const { run, view } = row;
   const end = view?.end ?? (await readLeafAt(space, run.conversation, run.highWater));
   const source = await holdfast.conversation(view?.conversation ?? run.conversation);
   const start = await readStart(space, run);

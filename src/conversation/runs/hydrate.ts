@@ -43,9 +43,9 @@ export async function hydrateRun(
   id: string,
   from: ConversationId | null,
 ): Promise<ExactRun> {
-  const found = await findRun(space, id, from);
-  if (found === null) throw runNotFound(id, from);
-  const { run, view } = found;
+  const row = await findRun(space, id, from);
+  if (row === null) throw runNotFound(id, from);
+  const { run, view } = row;
   const { own, hidden, seeds, context, exact } = await readRunContext(space, run, view);
   const messages = own
     .toReversed()

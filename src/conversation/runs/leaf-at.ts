@@ -19,9 +19,9 @@ export async function readLeafAt(
   if (seq >= headSeq) return leaf;
   const before = { conversation, after: seq + 1, newestFirst: true };
   const last = await space.read({ ...before, limit: LAST_ENTRIES });
-  const found = last.find(({ type }) => LEAF_TYPES.some((one) => one === type));
+  const change = last.find(({ type }) => LEAF_TYPES.some((one) => one === type));
   const [entry] =
-    found === undefined ? await space.read({ ...before, limit: 1, types: LEAF_TYPES }) : [found];
+    change === undefined ? await space.read({ ...before, limit: 1, types: LEAF_TYPES }) : [change];
   const node = entry === undefined ? null : nodeIn(decodeEntry(entry));
   if (node !== null) {
     const { place, id } = await space.entry(conversation, node);

@@ -49,15 +49,15 @@ async function* runsUpTo(
 
 /** Oldest first, each once. */
 async function logsAlong(space: SpaceStore, conversation: ConversationId): Promise<readonly LogAlong[]> {
-  const found = new Map<ConversationId, LogAlong>();
+  const logs = new Map<ConversationId, LogAlong>();
   let waiting: readonly LogAlong[] = [{ conversation, upTo: Number.POSITIVE_INFINITY }];
-  while (waiting.length > 0 && found.size < LOGS_MAX) {
+  while (waiting.length > 0 && logs.size < LOGS_MAX) {
     const above: LogAlong[] = [];
     for (const log of waiting) {
-      if (found.has(log.conversation)) continue;
+      if (logs.has(log.conversation)) continue;
       const head = await headOf(space, log.conversation, log.conversation === conversation);
       if (head === null) continue;
-      found.set(log.conversation, log);
+      logs.set(log.conversation, log);
       const { origin } = head;
       if (origin !== null) above.push({ conversation: origin.source, upTo: origin.head });
       const { parent } = head.summary ?? (await readSummary(space, log.conversation));
@@ -66,7 +66,7 @@ async function logsAlong(space: SpaceStore, conversation: ConversationId): Promi
     }
     waiting = above;
   }
-  return [...found.values()].toReversed();
+  return [...logs.values()].toReversed();
 }
 
 /** What led to it may have been erased; it itself may not. */

@@ -171,8 +171,8 @@ class PlainSession extends BridgeSession implements UpstreamSession {
     return this.#session.id;
   }
 
-  get shown(): readonly ShownMessage[] | null {
-    return this.#session.shown;
+  get transcript(): readonly ShownMessage[] | null {
+    return this.#session.transcript;
   }
 
   get process(): string {

@@ -30,10 +30,10 @@ const LEVELS: readonly PairedBy[] = [
 export function alignItems(a: readonly DiffItem[], b: readonly DiffItem[]): readonly DiffRow[] {
   // Which of two equally good ways is found must not depend on which side is named first.
   const isSwapped = isBehind(a, b);
-  const found = isSwapped ? pairItems(b, a).map(([y, x]): Pair => [x, y]) : pairItems(a, b);
+  const pairs = isSwapped ? pairItems(b, a).map(([y, x]): Pair => [x, y]) : pairItems(a, b);
   const rows: DiffRow[] = [];
   let [x, y] = [0, 0];
-  for (const [nextX, nextY] of [...found, [a.length, b.length] as const]) {
+  for (const [nextX, nextY] of [...pairs, [a.length, b.length] as const]) {
     for (; x < nextX; x++) rows.push(row(a[x] ?? null, null));
     for (; y < nextY; y++) rows.push(row(null, b[y] ?? null));
     if (x < a.length && y < b.length) rows.push(row(a[x++] ?? null, b[y++] ?? null));
@@ -63,7 +63,7 @@ function pairItems(a: readonly DiffItem[], b: readonly DiffItem[]): readonly Pai
     let [x, y] = [0, 0];
     for (const pair of [...pairs, null]) {
       const [endX, endY] = pair ?? [a.length, b.length];
-      for (const found of pairBetween([a, x, endX], [b, y, endY], level)) next.push(found);
+      for (const inner of pairBetween([a, x, endX], [b, y, endY], level)) next.push(inner);
       if (pair !== null) next.push(pair);
       [x, y] = [endX + 1, endY + 1];
     }

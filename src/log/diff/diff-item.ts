@@ -45,14 +45,14 @@ export function diffItems(nodes: readonly Entry[], turns: readonly number[]): re
   for (const [at, entry] of nodes.entries()) {
     if (entry.type !== "message" || entry.message.role === "toolResult") continue;
     const place = { entry: entry.id, turn: turns[at] ?? 1 };
-    let said: ContentBlock[] = [];
+    let pieces: ContentBlock[] = [];
     const endText = (): void => {
-      const item = textItem(said, entry.message.role === "user" ? "prompt" : "text", place);
+      const item = textItem(pieces, entry.message.role === "user" ? "prompt" : "text", place);
       if (item.key !== "" && !isInternal(entry)) items.push(item);
-      said = [];
+      pieces = [];
     };
     for (const block of entry.message.content) {
-      if (block.type !== "toolCall") said.push(block);
+      if (block.type !== "toolCall") pieces.push(block);
       else {
         endText();
         items.push(callItem(block, entry, { ...place, result: results.of.get(block) }));

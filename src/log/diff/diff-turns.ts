@@ -60,13 +60,13 @@ function factsByTurn(
     const number = node === undefined ? undefined : numberOf.get(node);
     if (number !== undefined && "turn" in fact && fact.turn !== undefined) turns.set(fact.turn, number);
   }
-  const found = new Map<number, Entry[]>();
+  const byTurn = new Map<number, Entry[]>();
   for (const fact of facts) {
     const number = "turn" in fact && fact.turn !== undefined ? turns.get(fact.turn) : undefined;
     if (number === undefined) continue;
-    const known = found.get(number);
-    if (known === undefined) found.set(number, [fact]);
-    else known.push(fact);
+    const earlier = byTurn.get(number);
+    if (earlier === undefined) byTurn.set(number, [fact]);
+    else earlier.push(fact);
   }
-  return found;
+  return byTurn;
 }

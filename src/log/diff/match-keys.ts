@@ -13,9 +13,9 @@ export function matchKeys(a: readonly unknown[], b: readonly unknown[]): readonl
   const other = placesOf(b, new Set(a));
   const numbers = new Map<unknown, number>(); // compared often, and a key may be a long text
   const numberOf = (key: unknown): number => {
-    const known = numbers.get(key) ?? numbers.size;
-    if (known === numbers.size) numbers.set(key, known);
-    return known;
+    const number = numbers.get(key) ?? numbers.size;
+    if (number === numbers.size) numbers.set(key, number);
+    return number;
   };
   const left = one.map((at) => numberOf(a[at]));
   const right = other.map((at) => numberOf(b[at]));
@@ -36,9 +36,9 @@ interface Sequences {
   readonly ends: Ends;
 }
 
-function placesOf(keys: readonly unknown[], known: ReadonlySet<unknown>): readonly number[] {
+function placesOf(keys: readonly unknown[], shared: ReadonlySet<unknown>): readonly number[] {
   const places: number[] = [];
-  for (const [at, key] of keys.entries()) if (known.has(key)) places.push(at);
+  for (const [at, key] of keys.entries()) if (shared.has(key)) places.push(at);
   return places;
 }
 
@@ -100,7 +100,7 @@ interface Walk {
 
 function walkBack(trace: readonly Reached[], end: number, { from, size, pairs }: Walk): Pair {
   const [fromX, fromY] = from;
-  const found: Pair[] = [];
+  const matches: Pair[] = [];
   let k = end;
   let reachedX = 0;
   for (let edits = trace.length - 1; edits >= 0; edits--) {
@@ -108,11 +108,11 @@ function walkBack(trace: readonly Reached[], end: number, { from, size, pairs }:
     if (edits === trace.length - 1) reachedX = x;
     const before = trace[edits - 1];
     const start = before === undefined ? 0 : stepTo(before, k, size);
-    for (let at = x - 1; at >= start; at--) found.push([fromX + at, fromY + at - k]);
+    for (let at = x - 1; at >= start; at--) matches.push([fromX + at, fromY + at - k]);
     if (before === undefined) break;
     const above = before[k + 1 + edits - 1] ?? NONE;
     k = above === start && above - k <= size[1] ? k + 1 : k - 1;
   }
-  for (let at = found.length - 1; at >= 0; at--) pairs.push(found[at] ?? from);
+  for (let at = matches.length - 1; at >= 0; at--) pairs.push(matches[at] ?? from);
   return [fromX + reachedX, fromY + reachedX - end];
 }

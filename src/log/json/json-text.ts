@@ -53,8 +53,8 @@ export function checkJsonObject(source: string): JsonObject {
 }
 
 /** Takes a value from our own side; what JSON.stringify writes is one line and storable as it is. */
-export function writeJsonObject(given: unknown): JsonObject {
-  const { text, copy } = write(given);
+export function writeJsonObject(value: unknown): JsonObject {
+  const { text, copy } = write(value);
   if (copy === undefined) return { text, value: checkObject(checkJson(text)) };
   checkLength(text);
   return { text, value: checkObject(copy) };
@@ -64,27 +64,27 @@ export function writeJsonObject(given: unknown): JsonObject {
  * The value with nothing but data in it, each part read once, for a fifth of what parsing its text would cost. Undefined
  * where JSON would not write it as it is: then only the text tells what it means.
  */
-function plainCopy(given: unknown, above: object[]): Json | undefined {
-  if (typeof given === "string" || typeof given === "boolean" || given === null) return given;
-  if (typeof given === "number") return Number.isFinite(given) ? given + 0 : undefined; // -0 is written as 0
-  if (typeof given !== "object" || "toJSON" in given) return undefined;
+function plainCopy(value: unknown, above: object[]): Json | undefined {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value + 0 : undefined; // -0 is written as 0
+  if (typeof value !== "object" || "toJSON" in value) return undefined;
   // What holds itself is found at once, not after it has been copied for every level.
-  if (above.length === PLAIN_LEVELS || above.includes(given)) return undefined;
-  above.push(given);
-  const copy = Array.isArray(given) ? plainItems(given, above) : plainMembers(given, above);
+  if (above.length === PLAIN_LEVELS || above.includes(value)) return undefined;
+  above.push(value);
+  const copy = Array.isArray(value) ? plainItems(value, above) : plainMembers(value, above);
   above.pop();
   return copy;
 }
 
-function plainMembers(given: object, above: object[]): Json | undefined {
-  const prototype: unknown = Object.getPrototypeOf(given);
+function plainMembers(object: object, above: object[]): Json | undefined {
+  const prototype: unknown = Object.getPrototypeOf(object);
   if (prototype !== Object.prototype && prototype !== null) return undefined;
-  if (prototype === null && "rawJSON" in given) return undefined; // made by JSON.rawJSON, it is written as its text
+  if (prototype === null && "rawJSON" in object) return undefined; // made by JSON.rawJSON, it is written as its text
   const copy: { [name: string]: Json } = {};
-  const names = Object.keys(given);
+  const names = Object.keys(object);
   checkFields(names.length);
   for (const name of names) {
-    const member: unknown = given[name as keyof typeof given];
+    const member: unknown = object[name as keyof typeof object];
     if (member === undefined) continue;
     const plain = name === "__proto__" ? undefined : plainCopy(member, above);
     if (plain === undefined) return undefined;
@@ -93,12 +93,12 @@ function plainMembers(given: object, above: object[]): Json | undefined {
   return copy;
 }
 
-function plainItems(given: readonly unknown[], above: object[]): Json[] | undefined {
+function plainItems(array: readonly unknown[], above: object[]): Json[] | undefined {
   const items: Json[] = [];
-  const { length } = given;
+  const { length } = array;
   // By number, as JSON does: an array may have its own idea of what it iterates over, and grow while it is read.
   for (let at = 0; at < length; at++) {
-    const plain = plainCopy(given[at], above);
+    const plain = plainCopy(array[at], above);
     if (plain === undefined) return undefined;
     items.push(plain);
   }
@@ -106,16 +106,16 @@ function plainItems(given: readonly unknown[], above: object[]): Json[] | undefi
 }
 
 /** The text of a value, and its copy where there is one. A value may refuse to be read, when copied as when written. */
-function write(given: unknown): { readonly text: string; readonly copy: Json | undefined } {
+function write(value: unknown): { readonly text: string; readonly copy: Json | undefined } {
   let copy: Json | undefined;
   let text: string | undefined;
   try {
-    copy = plainCopy(given, []);
-    text = copy === undefined ? JSON.stringify(given, refuseAltered()) : JSON.stringify(copy);
+    copy = plainCopy(value, []);
+    text = copy === undefined ? JSON.stringify(value, refuseAltered()) : JSON.stringify(copy);
   } catch (cause) {
     if (isLogError(cause)) throw cause;
-    const said = cause instanceof Error ? cause.message : String(cause);
-    throw new LogError("invalid_entry", `The body cannot be written as JSON: ${said}`, {}, { cause });
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new LogError("invalid_entry", `The body cannot be written as JSON: ${message}`, {}, { cause });
   }
   if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
   return { text, copy };
@@ -273,14 +273,14 @@ export function withMember(object: string, path: readonly string[], text: string
   if (name === undefined) return object;
   const members = membersOf(object);
   const there = members.findLastIndex((member) => member.name === name);
-  const known = members[there];
-  if (known === undefined) {
+  const earlier = members[there];
+  if (earlier === undefined) {
     const value = rest.reduceRight((inner, part) => `{${JSON.stringify(part)}:${inner}}`, text);
     return objectText([...members, { name, text: value }]);
   }
-  const isObject = known.text.startsWith("{");
-  const inner = isObject && rest.length > 0 ? withMember(known.text, rest, text) : known.text;
-  return inner === known.text ? object : objectText(members.with(there, { name, text: inner }));
+  const isObject = earlier.text.startsWith("{");
+  const inner = isObject && rest.length > 0 ? withMember(earlier.text, rest, text) : earlier.text;
+  return inner === earlier.text ? object : objectText(members.with(there, { name, text: inner }));
 }
 
 /** The text of an object made of these members, values untouched. */

@@ -87,14 +87,14 @@ type Container = Record<string, Json>;
 /** Without recursion: payloads are deeper than a stack. */
 function withNames(value: Json, names: ReadonlyMap<string, string>): Json {
   const root: Container = { value };
-  const left: Container[] = [root];
-  for (let holder = left.pop(); holder !== undefined; holder = left.pop())
+  const open: Container[] = [root];
+  for (let holder = open.pop(); holder !== undefined; holder = open.pop())
     for (const [name, inner] of Object.entries(holder)) {
       if (typeof inner !== "object" || inner === null || Object.isFrozen(inner)) continue; // JSON.rawJSON is frozen
       const named = renamed(inner as Container, names);
       // A plain assignment to `__proto__` would make no member.
       if (named !== inner) Object.defineProperty(holder, name, { value: named });
-      left.push(named);
+      open.push(named);
     }
   return root["value"] ?? null;
 }

@@ -117,8 +117,8 @@ export function latestOnBranch(lineage: Lineage, from: Place, type: EntryType): 
   let at: Place | null = from;
   while (at !== null) {
     const index = indexIn(lineage, at.conversation);
-    const found = index.latestSetting(type, at);
-    if (found?.place) return { ...found, conversation: at.conversation, place: found.place };
+    const latest = index.latestSetting(type, at);
+    if (latest?.place) return { ...latest, conversation: at.conversation, place: latest.place };
     at = index.sourceOf(at.segment);
   }
   return undefined;
@@ -146,8 +146,8 @@ export function hiddenAmong(
   while (at !== undefined && open.size > 0) {
     if (at.hides)
       for (const [holder, ids] of open) {
-        const left = ids.filter((id) => !isSaid(at, id, upTo, hidden));
-        open.set(holder, left);
+        const undecided = ids.filter((id) => !isSaid(at, id, upTo, hidden));
+        open.set(holder, undecided);
       }
     const { origin, conversation: holder }: LogIndex["head"] = at.head;
     open.delete(holder);
@@ -159,9 +159,9 @@ export function hiddenAmong(
 
 /** Whether the log has a word on the entry; one that is hidden is added to those that are. */
 function isSaid(at: LogIndex | undefined, id: EntryId, upTo: number, hidden: Set<EntryId>): boolean {
-  const said = at?.hidden(id, upTo);
-  if (said === true) hidden.add(id);
-  return said !== undefined;
+  const decision = at?.hidden(id, upTo);
+  if (decision === true) hidden.add(id);
+  return decision !== undefined;
 }
 
 /** A hide fact about a node, and the conversation that holds the node. */

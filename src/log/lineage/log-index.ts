@@ -86,9 +86,9 @@ export class LogIndex {
       ownerLink: null,
       summary: null,
     };
-    let kept = 0;
-    for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[kept++] = entry;
-    this.entries.length = kept;
+    let count = 0;
+    for (const entry of this.entries) if (seqs.has(entry.seq)) this.entries[count++] = entry;
+    this.entries.length = count;
     this.#seqs.clear();
     this.#labelled.clear();
     this.#labels.clear();
@@ -146,9 +146,9 @@ export class LogIndex {
   #addHide(entry: EntryToIndex): void {
     const target = targetOf(entry.type, entry.body);
     if (target === null) return;
-    const said = this.#hides.get(target) ?? [];
-    said.push({ seq: entry.seq, hidden: entry.body["hidden"] !== false });
-    this.#hides.set(target, said);
+    const changes = this.#hides.get(target) ?? [];
+    changes.push({ seq: entry.seq, hidden: entry.body["hidden"] !== false });
+    this.#hides.set(target, changes);
   }
 
   #addLabel(entry: EntryToIndex): void {
@@ -240,7 +240,7 @@ export class LogIndex {
 
   /** The hide facts, by the nodes they are about. */
   get hideFacts(): readonly { readonly seq: number; readonly target: EntryId }[] {
-    return [...this.#hides].flatMap(([target, said]) => said.map(({ seq }) => ({ seq, target })));
+    return [...this.#hides].flatMap(([target, changes]) => changes.map(({ seq }) => ({ seq, target })));
   }
 
   /** Whether the log says of any entry that it is hidden or not. */
@@ -250,7 +250,7 @@ export class LogIndex {
 
   /** Whether the log, up to a seq, says that the entry is hidden; undefined when it says nothing. */
   hidden(id: EntryId, upTo: number): boolean | undefined {
-    return this.#hides.get(id)?.findLast((said) => said.seq <= upTo)?.hidden;
+    return this.#hides.get(id)?.findLast((change) => change.seq <= upTo)?.hidden;
   }
 }
 
@@ -264,8 +264,8 @@ function latestIn(segment: SegmentIndex, type: EntryType, upTo: number): Indexed
 /** The latest node of each type at a depth of a segment; what nothing is added to is shared. */
 function latestOfEach(segment: SegmentIndex, depth: number): ReadonlyMap<EntryType, IndexedEntry> {
   const own = [...segment.depthsByType.keys()].flatMap((type): (readonly [EntryType, IndexedEntry])[] => {
-    const found = latestIn(segment, type, depth);
-    return found === undefined ? [] : [[type, found]];
+    const latest = latestIn(segment, type, depth);
+    return latest === undefined ? [] : [[type, latest]];
   });
   return own.length === 0 ? segment.above : new Map([...segment.above, ...own]);
 }

@@ -32,11 +32,11 @@ export class SeqIndex {
     const { after = newestFirst ? newest : oldest, until = newestFirst ? oldest : newest } = request;
     const wanted = { after, until, limit, newestFirst };
     if (types === undefined) return stretchOf(all.length, (at) => all[at]?.seq ?? 0, wanted);
-    const found = [...new Set(types)].flatMap((type) => {
+    const matches = [...new Set(types)].flatMap((type) => {
       const seqs = this.#byType.get(type) ?? [];
       return stretchOf(seqs.length, (at) => seqs[at] ?? 0, wanted);
     });
-    return found.toSorted((a, b) => (newestFirst ? b - a : a - b)).slice(0, limit);
+    return matches.toSorted((a, b) => (newestFirst ? b - a : a - b)).slice(0, limit);
   }
 }
 
@@ -60,12 +60,12 @@ function stretchOf(
     if (newestFirst ? seq < after : seq <= after) low = middle + 1;
     else high = middle;
   }
-  const found: number[] = [];
+  const stretch: number[] = [];
   const step = newestFirst ? -1 : 1;
-  for (let at = newestFirst ? low - 1 : low; at >= 0 && at < length && found.length < limit; at += step) {
+  for (let at = newestFirst ? low - 1 : low; at >= 0 && at < length && stretch.length < limit; at += step) {
     const seq = numberAt(at);
     if (newestFirst ? seq < until : seq > until) break;
-    found.push(seq);
+    stretch.push(seq);
   }
-  return found;
+  return stretch;
 }

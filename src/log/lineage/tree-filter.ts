@@ -54,7 +54,7 @@ export function nestNodes<N extends FilteredPlace>(
 ): readonly NestedNode<N>[] {
   const nearest = new Map<string, string | null>(); // by any node, the shown one at or above it
   const children = new Map<string, string[]>();
-  const kept: { readonly node: N; readonly parent: string | null }[] = [];
+  const visible: { readonly node: N; readonly parent: string | null }[] = [];
   for (const node of nodes) {
     const { id, parentId } = node;
     const parent = parentId === null ? null : (nearest.get(parentId) ?? null);
@@ -63,13 +63,13 @@ export function nestNodes<N extends FilteredPlace>(
       continue;
     }
     nearest.set(id, id);
-    kept.push({ node, parent });
+    visible.push({ node, parent });
     if (parent === null) continue;
     const beside = children.get(parent);
     if (beside === undefined) children.set(parent, [id]);
     else beside.push(id);
   }
-  return kept.map(({ node, parent }) => ({
+  return visible.map(({ node, parent }) => ({
     node,
     parent,
     children: children.get(node.id) ?? NO_CHILDREN,

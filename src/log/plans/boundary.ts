@@ -47,10 +47,10 @@ export function checkBoundary(input: {
   readonly draft: Draft;
   readonly parentId: EntryId | null;
   readonly inBatch: readonly PlannedEntry[];
-  readonly kept: readonly Entry[] | undefined;
+  readonly tail: readonly Entry[] | undefined;
 }): void {
   const firstKept = input.draft.body["firstKeptEntryId"] as EntryId | undefined;
-  const path = pathBefore(input.inBatch, input.kept, input.parentId);
+  const path = pathBefore(input.inBatch, input.tail, input.parentId);
   const cut = firstKept === undefined ? path.length : path.findIndex((entry) => entry.id === firstKept);
   if (cut === -1) {
     throw new LogError(
@@ -121,7 +121,7 @@ function crossesBoundary(compaction: EntryOf<"compaction">, range: readonly Entr
 /** What is known of the compaction's own path, oldest first: stored nodes, then those of the batch itself. */
 function pathBefore(
   inBatch: readonly PlannedEntry[],
-  kept: readonly Entry[] | undefined,
+  tail: readonly Entry[] | undefined,
   from: EntryId | null,
 ): readonly Entry[] {
   const path: Entry[] = [];
@@ -131,6 +131,6 @@ function pathBefore(
     path.push(decodeEntry({ ...entry, seq: 0 })); // only what it says counts here
     at = entry.parentId;
   }
-  const stored = kept?.[0]?.id === at ? kept : [];
+  const stored = tail?.[0]?.id === at ? tail : [];
   return [...stored.toReversed(), ...path.toReversed()];
 }

@@ -10,10 +10,10 @@ export function checkAuthor(state: AppendState, author: Author): number {
   if (author.kind === "outside") return head.epoch;
   if (author.kind === "once") checkFree(head, leaseAt(lease, nowMs));
   else checkEpoch(head, author.epoch);
-  const known = author.kind === "owner" && author.link !== undefined;
+  const holdsLink = author.kind === "owner" && author.link !== undefined;
   const { expected } = author;
   // Whoever names the link of its last batch had been told that it was written.
-  if (known && expected !== undefined && expected > head.headSeq)
+  if (holdsLink && expected !== undefined && expected > head.headSeq)
     throw hasDiverged(`it ends at ${head.headSeq}, and ${expected} was written`, head);
   if (expected !== undefined && (expected < head.ownerSeq || expected > head.headSeq)) {
     throw new LogError(
@@ -26,7 +26,7 @@ export function checkAuthor(state: AppendState, author: Author): number {
       },
     );
   }
-  if (known && author.link !== head.ownerLink)
+  if (holdsLink && author.link !== head.ownerLink)
     throw hasDiverged(`entry ${head.ownerSeq} ends another batch than the one this writer knows`, head);
   return author.kind === "once" ? head.epoch + 1 : head.epoch;
 }

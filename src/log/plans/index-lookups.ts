@@ -16,12 +16,12 @@ export function findPositions(
   conversation: ConversationId,
   drafts: readonly StampedDraft[],
 ): ReadonlyMap<EntryId, EntryPosition> {
-  const known = new Map<EntryId, EntryPosition>();
+  const positions = new Map<EntryId, EntryPosition>();
   for (const id of refsOf(drafts)) {
-    const found = findVisible(lineage, conversation, id);
-    if (found !== undefined) known.set(id, found);
+    const position = findVisible(lineage, conversation, id);
+    if (position !== undefined) positions.set(id, position);
   }
-  return known;
+  return positions;
 }
 
 /** The nodes that each compaction of a batch keeps, newest first; none for one whose first kept node is off the path. */
@@ -30,7 +30,7 @@ export function compactionTails(
   conversation: ConversationId,
   drafts: readonly StampedDraft[],
 ): ReadonlyMap<EntryId, readonly HeldNode[]> {
-  const kept = new Map<EntryId, readonly HeldNode[]>();
+  const tails = new Map<EntryId, readonly HeldNode[]>();
   const head = lineage.get(conversation)?.head;
   for (const request of head === undefined ? [] : tailReads(head, drafts)) {
     const first = request.firstKept ?? request.from;
@@ -39,9 +39,9 @@ export function compactionTails(
     if (!from || !until || until.depth > from.depth) continue;
     const count = from.depth - until.depth + 1;
     const { nodes } = pageBack(lineage, from, count + LOOKBACK_NODES);
-    if (nodes[count - 1]?.id === first) kept.set(request.compaction, nodes);
+    if (nodes[count - 1]?.id === first) tails.set(request.compaction, nodes);
   }
-  return kept;
+  return tails;
 }
 
 /**

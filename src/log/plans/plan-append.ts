@@ -104,11 +104,11 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
 
 /** Places every entry; throws for the first that may not stand where it wants to. */
 export function planEntries(
-  state: Pick<AppendState, "head" | "known" | "kept" | "settings">,
+  state: Pick<AppendState, "head" | "positions" | "tails" | "settings">,
   batch: Batch,
   epoch: number,
 ): WritePlan {
-  const { head, known } = state;
+  const { head, positions: known } = state;
   const { author } = batch;
   const byOwner = author.kind !== "outside";
   const entries: PlannedEntry[] = [];
@@ -118,7 +118,7 @@ export function planEntries(
   const find = (id: EntryId): EntryPosition | undefined =>
     overlay.get(id) ?? (id === head.leaf.id ? leafPosition(head) : known.get(id));
   let tip: Tip = { conversation: head.conversation, leaf: head.leaf, segments: head.segments };
-  const said: { title?: string; cwd?: string } = {};
+  const naming: { title?: string; cwd?: string } = {};
   try {
     for (const { draft, id, time } of batch.drafts) {
       checkOutside(draft, author);
@@ -129,9 +129,9 @@ export function planEntries(
       const parentId = node ? parentFor(draft, tip) : null;
       const { place, opened, target, tip: next } = placeEntry(tip, { id, type, node, parentId, body }, find);
       if (type === "compaction")
-        checkBoundary({ draft, parentId, inBatch: entries, kept: state.kept.get(id) });
+        checkBoundary({ draft, parentId, inBatch: entries, tail: state.tails.get(id) });
       tip = next;
-      Object.assign(said, headFieldsOf(type, body));
+      Object.assign(naming, headFieldsOf(type, body));
       if (opened !== null) segments.push({ ...opened, settings: settings.at(parentId) });
       if (place !== null) settings.add({ id, type, parentId, place });
       if (place !== null && opened === null && parentId !== null) {
@@ -168,7 +168,7 @@ export function planEntries(
       updatedAt: entries.at(-1)?.time ?? "",
       summary: summaryChanges(batch.drafts, head.summary?.inheritedUpTo),
       ...moved,
-      ...said,
+      ...naming,
     },
   };
 }

@@ -48,7 +48,7 @@ export function planStart(existing: Existing | null, start: Start): StartPlan {
         index: again + 1,
       });
     const empty = emptyHead(conversation, origin, first.time);
-    const state = { head: empty, known: new Map(), kept: new Map(), settings: new Map() };
+    const state = { head: empty, positions: new Map(), tails: new Map(), settings: new Map() };
     const plan = planEntries(state, { ...batch, author: { kind: "once" } }, empty.epoch + 1);
     return { kind: "write", empty, plan };
   } catch (error) {
@@ -96,39 +96,39 @@ export function forkStart(
     readonly at: EntryPosition | undefined;
     readonly node: StoredEntry | undefined;
   },
-  asked: ForkRequest,
+  request: ForkRequest,
 ): Start & { readonly origin: ForkPoint } {
   const { head, at, node } = from;
   if (at === undefined)
-    throw new LogError("entry_not_found", `Conversation ${asked.source} has no entry ${asked.entry}`, {
-      conversation: asked.source,
+    throw new LogError("entry_not_found", `Conversation ${request.source} has no entry ${request.entry}`, {
+      conversation: request.source,
     });
-  const origin = forkPoint(head, at, asked.head);
+  const origin = forkPoint(head, at, request.head);
   if (node !== undefined && origin.conversation === origin.source && node.seq > origin.head)
     throw new LogError("entry_not_found", `Entry ${origin.entry} lies behind entry ${origin.head}`, {
-      conversation: asked.source,
+      conversation: request.source,
       entry: origin.entry,
     });
-  const title = asked.title === undefined ? titleFrom(head) : asked.title;
-  const draft = parseBody(originBody(origin, { cwd: asked.cwd, title }));
-  const { id, time } = asked;
+  const title = request.title === undefined ? titleFrom(head) : request.title;
+  const draft = parseBody(originBody(origin, { cwd: request.cwd, title }));
+  const { id, time } = request;
   const first = stampDraft(draft, { id, time });
   // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
-  const seen = asked.head === undefined ? [] : [asked.head];
-  const digest = JSON.stringify([asked.source, asked.entry ?? null, asked.cwd ?? null, ...seen]);
+  const seen = request.head === undefined ? [] : [request.head];
+  const digest = JSON.stringify([request.source, request.entry ?? null, request.cwd ?? null, ...seen]);
   return {
-    conversation: asked.conversation,
+    conversation: request.conversation,
     origin,
-    batch: { drafts: [first], digest, key: asked.key },
+    batch: { drafts: [first], digest, key: request.key },
     previous: node === undefined ? "" : entryDigest(hash, node),
   };
 }
 
-function forkPoint(source: Head, at: EntryPosition, asked: number | undefined): ForkPoint {
+function forkPoint(source: Head, at: EntryPosition, expectedSeq: number | undefined): ForkPoint {
   if (at.place === null)
     throw new LogError("unknown_target", `${at.id} is a fact; a fork grows from a node`, { target: at.id });
   const { conversation, headSeq } = source;
-  const head = asked ?? headSeq;
+  const head = expectedSeq ?? headSeq;
   if (!Number.isSafeInteger(head) || head < 1 || head > headSeq)
     throw new LogError(
       "invalid_request",

@@ -132,9 +132,9 @@ export class ChainReader {
     if (open.prompt !== null) this.#carry(at, open.prompt);
   }
 
-  #flush(kept: number = 0): void {
+  #flush(from: number = 0): void {
     const head = this.#links.length - 1;
-    const settled = this.#loose.splice(0, this.#loose.length - kept);
+    const settled = this.#loose.splice(0, this.#loose.length - from);
     for (const id of settled) this.#carry(head, id);
   }
 
@@ -143,13 +143,13 @@ export class ChainReader {
     const seq = log?.seqs.get(message);
     if (link === undefined || seq === undefined) return;
     if (log?.source === link.source) {
-      const carried = (link.carried ??= { fromSeq: seq, toSeq: seq });
-      carried.fromSeq = Math.min(carried.fromSeq, seq);
-      carried.toSeq = Math.max(carried.toSeq, seq);
+      const range = (link.carried ??= { fromSeq: seq, toSeq: seq });
+      range.fromSeq = Math.min(range.fromSeq, seq);
+      range.toSeq = Math.max(range.toSeq, seq);
     }
-    const known = this.#carriers?.get(message);
-    if (known === undefined) this.#carriers?.set(message, [at]);
-    else if (known.at(-1) !== at) known.push(at);
+    const messageSeqs = this.#carriers?.get(message);
+    if (messageSeqs === undefined) this.#carriers?.set(message, [at]);
+    else if (messageSeqs.at(-1) !== at) messageSeqs.push(at);
   }
 
   links(): readonly Link[] {

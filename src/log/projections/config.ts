@@ -63,9 +63,10 @@ export function choicesIn({ agents = {} }: Config, agent: string): AgentChoices 
 /** What the later choices say that the earlier ones do not. */
 export function changedChoices(before: AgentChoices, after: AgentChoices): AgentChoices {
   const { mode, model, options = {} } = after;
-  const known = before.options ?? {};
+  const earlier = before.options ?? {};
   const changed = Object.entries(options).filter(
-    ([name, value]) => !Object.hasOwn(known, name) || JSON.stringify(known[name]) !== JSON.stringify(value),
+    ([name, value]) =>
+      !Object.hasOwn(earlier, name) || JSON.stringify(earlier[name]) !== JSON.stringify(value),
   );
   return {
     ...(mode === undefined || mode === before.mode ? {} : { mode }),

@@ -74,7 +74,7 @@ export class ContextReader {
 
   result(window: WindowBounds, settings: Settings, leaf: EntryId): Context {
     const compaction = window.compaction?.id ?? null;
-    if (window.compaction !== null) this.#pairs.add(said(SUMMARY_INTRO + window.compaction.summary));
+    if (window.compaction !== null) this.#pairs.add(userText(SUMMARY_INTRO + window.compaction.summary));
     // Providers refuse a conversation that begins with a reply, so what it replied to keeps its place: seeds where the window
     // begins with them (`done`), for elsewhere something stands before.
     else if (
@@ -82,7 +82,7 @@ export class ContextReader {
       this.#opening !== null &&
       (window.done || this.#opening === MESSAGE_HIDDEN)
     )
-      this.#pairs.add(said(this.#opening));
+      this.#pairs.add(userText(this.#opening));
     const issues = this.issues(window);
     return { ...settings, leaf, messages: this.#messages.toReversed(), compaction, issues };
   }
@@ -142,7 +142,7 @@ export function isBlank(block: ContentBlock): boolean {
   return block.type === "text" && block.text.trim() === "";
 }
 
-function said(text: string): ContextMessage {
+function userText(text: string): ContextMessage {
   return { role: "user", content: [textBlock(text)], entryId: null };
 }
 

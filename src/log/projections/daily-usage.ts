@@ -31,7 +31,7 @@ export class DailyUsage {
 
   #add(day: string, model: string, usage: Usage): void {
     const name = `${day} ${model}`;
-    const known = this.#spent.get(name)?.usage ?? NO_USAGE;
-    this.#spent.set(name, { day, model, usage: addUsage(known, usage) });
+    const earlier = this.#spent.get(name)?.usage ?? NO_USAGE;
+    this.#spent.set(name, { day, model, usage: addUsage(earlier, usage) });
   }
 }

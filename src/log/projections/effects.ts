@@ -79,28 +79,28 @@ export class EffectLedger {
       for (const block of entry.message.content) if (block.type === "toolCall") this.#call(entry.id, block);
     } else if (entry.type === "message" && entry.message.role === "toolResult") {
       const { toolCallId, isError, toolName, details } = entry.message;
-      const known =
+      const effect =
         this.#called.get(toolCallId) ??
         this.#uncalled.get(toolCallId)?.[0] ??
         this.#add(toolCallId, toolName ?? "unknown");
-      known.outcome = entry.id;
-      this.#touch(known);
+      effect.outcome = entry.id;
+      this.#touch(effect);
       const notRun = fieldsIn(details)?.["notRun"] === true;
-      if (notRun) this.#notRun.add(known);
-      known.state = notRun ? "not_started" : isError === true ? "failed" : "done";
-      this.#intents.delete(known);
+      if (notRun) this.#notRun.add(effect);
+      effect.state = notRun ? "not_started" : isError === true ? "failed" : "done";
+      this.#intents.delete(effect);
     }
   }
 
   #start(intent: EntryOf<"tool_intent">): void {
     this.#recordsIntents = true;
     const before = [this.#called.get(intent.call), this.#uncalled.get(intent.call)?.at(-1)];
-    const known =
+    const open =
       before.find((effect) => effect !== undefined && this.#isOf(intent, effect)) ??
       this.#add(intent.call, intent.name);
-    this.#intents.set(known, intent);
-    this.#touch(known);
-    Object.assign(known, { intent: intent.id, state: "unknown", replay: intent.replay ?? "never" });
+    this.#intents.set(open, intent);
+    this.#touch(open);
+    Object.assign(open, { intent: intent.id, state: "unknown", replay: intent.replay ?? "never" });
   }
 
   /** Whether the intent is of this effect: of a call that was made and not begun, or begun once more after a crash. */
@@ -118,10 +118,10 @@ export class EffectLedger {
 
   #call(calledBy: EntryId, { id, name }: ToolCall): void {
     const uncalled = this.#uncalled.get(id);
-    const told = uncalled?.shift();
+    const call = uncalled?.shift();
     if (uncalled?.length === 0) this.#uncalled.delete(id);
-    const effect = told ?? this.#new(id, name);
-    if (told === undefined) effect.state = "not_started";
+    const effect = call ?? this.#new(id, name);
+    if (call === undefined) effect.state = "not_started";
     effect.name = name;
     effect.calledBy = calledBy;
     this.#touch(effect);

@@ -166,13 +166,13 @@ function hasItsCalls(entries: readonly Entry[], hidden: ReadonlySet<EntryId>): b
 
 function grown(facts: WindowFacts, entry: Entry): WindowFacts {
   const depth = facts.leaf.depth + 1;
-  const said =
+  const summary =
     entry.type === "message" && entry.message.role === "assistant" ? entry.message.model : undefined;
   const isSet = SET_BY.has(entry.type);
   return {
     ...facts,
     leaf: { id: entry.id, depth },
-    replied: said === undefined ? facts.replied : { model: said, depth },
+    replied: summary === undefined ? facts.replied : { model: summary, depth },
     settings: isSet ? { ...facts.settings, [entry.type]: Object.assign(entry, { depth }) } : facts.settings,
   };
 }

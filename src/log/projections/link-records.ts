@@ -17,7 +17,7 @@ export interface LinkRecord {
   /** The last node it was given or gave; null: it was made and never used. */
   readonly lastNode: EntryId | null;
   /** Everything on the path up to this node it holds, or was told in a preamble; null: nothing is known. */
-  readonly held: EntryId | null;
+  readonly knownUpTo: EntryId | null;
   /** A turn was sent to it that did not complete, so what it holds of that turn is not known. */
   readonly uncertain: boolean;
   /** Its last turn was cut off, so that it may have something left to say. */
@@ -36,12 +36,12 @@ interface LinkFold {
   /** The prompt being worked on, while a turn is open. */
   prompt: EntryId | null;
   /** Who was asked last. */
-  asked: string | null;
+  latestUpstream: string | null;
 }
 
 /** The records of every upstream id, oldest first, the one linked last at the end. */
 export function linkRecords(entries: Iterable<Entry>): readonly LinkRecord[] {
-  const reading: LinkFold = { records: new Map(), prompts: new Map(), prompt: null, asked: null };
+  const reading: LinkFold = { records: new Map(), prompts: new Map(), prompt: null, latestUpstream: null };
   for (const entry of entries) {
     if (entry.type === "turn_start") {
       reading.prompt = entry.prompt ?? null;
@@ -60,17 +60,17 @@ function addLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
   const { records, prompt } = reading;
   if (entry.upstream.trim() === "") return;
   const renamed = entry.reason === "renamed_by_upstream";
-  const before = renamed ? records.get(reading.asked ?? "") : undefined;
+  const before = renamed ? records.get(reading.latestUpstream ?? "") : undefined;
   const isInTurn = renamed || entry.reason === "rolled_by_upstream";
-  if (isInTurn) reading.asked = entry.upstream;
-  const known = records.get(entry.upstream);
+  if (isInTurn) reading.latestUpstream = entry.upstream;
+  const record = records.get(entry.upstream);
   records.delete(entry.upstream);
   const fresh = {
     names: [...(before?.names ?? []), entry.upstream],
     since: before?.since ?? prompt,
     continues: entry.node !== undefined || renamed,
     lastNode: prompt,
-    held: before?.held ?? null,
+    knownUpTo: before?.knownUpTo ?? null,
     uncertain: prompt !== null,
     cutOff: isInTurn,
     answered: before?.answered ?? false,
@@ -81,19 +81,19 @@ function addLink(reading: LinkFold, entry: EntryOf<"upstream_link">): void {
     firstSeq: entry.seq,
   };
   const { node } = entry;
-  const held = node === undefined ? {} : { lastNode: node, held: node, answered: true };
+  const change = node === undefined ? {} : { lastNode: node, knownUpTo: node, answered: true };
   const { upstream, agent, account = null } = entry;
-  records.set(upstream, { ...fresh, ...known, ...held, upstream, agent, account });
+  records.set(upstream, { ...fresh, ...record, ...change, upstream, agent, account });
 }
 
 /** From here on the upstream may hold the prompt, whatever becomes of the turn. */
 function addAttempt(reading: LinkFold, entry: EntryOf<"attempt">): void {
   if (entry.upstream === undefined) return;
   const prompt = reading.prompts.get(entry.turn) ?? null;
-  reading.asked = entry.upstream;
-  update(reading, entry.upstream, (known) => ({
-    since: known.since ?? prompt,
-    lastNode: prompt ?? known.lastNode,
+  reading.latestUpstream = entry.upstream;
+  update(reading, entry.upstream, (record) => ({
+    since: record.since ?? prompt,
+    lastNode: prompt ?? record.lastNode,
     uncertain: true,
     cutOff: true,
   }));
@@ -106,14 +106,14 @@ function endTurn(reading: LinkFold, entry: EntryOf<"turn_end">): void {
   const prompt = reading.prompts.get(entry.turn) ?? null;
   const certain = isCertain(entry, prompt);
   const completed = certain && entry.outcome === "completed";
-  update(reading, upstream, (known) => ({
-    since: known.since ?? prompt,
+  update(reading, upstream, (record) => ({
+    since: record.since ?? prompt,
     lastNode: node,
-    held: entry.held === undefined ? (certain ? node : known.held) : entry.held,
+    knownUpTo: entry.held === undefined ? (certain ? node : record.knownUpTo) : entry.held,
     uncertain: !certain,
     cutOff: !completed,
-    failures: certain ? 0 : known.failures + (entry.class === "failed" ? 1 : 0),
-    answered: known.answered || completed || node !== prompt,
+    failures: certain ? 0 : record.failures + (entry.class === "failed" ? 1 : 0),
+    answered: record.answered || completed || node !== prompt,
   }));
 }
 
@@ -132,8 +132,8 @@ export function isCertain(end: End, prompt: EntryId | null): boolean {
 function update(
   reading: LinkFold,
   upstream: string,
-  change: (known: LinkRecord) => Partial<LinkRecord>,
+  change: (record: LinkRecord) => Partial<LinkRecord>,
 ): void {
-  const known = reading.records.get(upstream);
-  if (known !== undefined) reading.records.set(upstream, { ...known, ...change(known) });
+  const record = reading.records.get(upstream);
+  if (record !== undefined) reading.records.set(upstream, { ...record, ...change(record) });
 }

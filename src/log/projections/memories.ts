@@ -107,10 +107,10 @@ export class MemoryReader {
     removedAt: string | null,
     way: { readonly from: Map<string, Remembered>; readonly to: Map<string, Remembered> },
   ): void {
-    const found = way.from.get(key);
-    if (found === undefined) return;
+    const memory = way.from.get(key);
+    if (memory === undefined) return;
     way.from.delete(key);
-    way.to.set(key, { ...found, removedAt });
+    way.to.set(key, { ...memory, removedAt });
     this.#bound();
   }
 

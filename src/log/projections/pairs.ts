@@ -50,9 +50,9 @@ export class PairReader {
     const at = this.#added++;
     if (message.role === "toolResult") {
       const call = message.toolCallId ?? "";
-      const known = this.#results.get(call);
-      if (known === undefined) this.#results.set(call, [{ message, hidden, at }]);
-      else known.push({ message, hidden, at });
+      const results = this.#results.get(call);
+      if (results === undefined) this.#results.set(call, [{ message, hidden, at }]);
+      else results.push({ message, hidden, at });
       return;
     }
     if (message.role === "assistant") this.#answer(message);

@@ -32,7 +32,7 @@ export class AccountReader {
   readonly #who: SignedIn;
   readonly #reset: EntryId | null;
   readonly #chain = new ChainReader();
-  readonly #said = new Set<EntryId>();
+  readonly #messages = new Set<EntryId>();
   /** A session of theirs holds a node since the reset that it did not carry: it was adopted, or forked. */
   #holds: boolean = false;
 
@@ -44,12 +44,12 @@ export class AccountReader {
 
   add(entry: ChainEntry, source: ConversationId | null): void {
     this.#chain.add(entry, source);
-    if (entry.type === "message") this.#said.add(entry.id);
+    if (entry.type === "message") this.#messages.add(entry.id);
     else if (entry.id === this.#reset) {
-      this.#said.clear();
+      this.#messages.clear();
       this.#holds = false;
     } else if (entry.type === "upstream_link" && entry.node !== undefined && isTheirs(entry, this.#who))
-      this.#holds ||= this.#said.has(entry.node);
+      this.#holds ||= this.#messages.has(entry.node);
   }
 
   /** Whether any of what a model may still be told was said under the account. */
@@ -57,7 +57,7 @@ export class AccountReader {
     if (this.#holds) return true;
     const carriers = [...this.#chain.carriers()];
     return carriers.some(
-      ([id, links]) => this.#said.has(id) && links.some((link) => isTheirs(link, this.#who)),
+      ([id, links]) => this.#messages.has(id) && links.some((link) => isTheirs(link, this.#who)),
     );
   }
 }

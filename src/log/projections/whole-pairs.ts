@@ -22,12 +22,12 @@ export interface WholePairs {
  * it. One without a call, and a second one, are left out; a call without one gets a result that says that nobody knows. The
  * same list gives the same, and a whole one is left as it is.
  */
-export function wholePairs(given: readonly Message[]): WholePairs {
+export function wholePairs(messages: readonly Message[]): WholePairs {
   const made: Message[] = [];
   const repairs: Repair[] = [];
-  const owners = resultOwners(given);
+  const owners = resultOwners(messages);
   const taken = new Set<number>();
-  for (const [at, message] of given.entries()) {
+  for (const [at, message] of messages.entries()) {
     if (message.role === "toolResult") {
       if (!taken.has(at)) repairs.push(leftOut(message, at, owners.has(at)));
       continue;
@@ -38,30 +38,30 @@ export function wholePairs(given: readonly Message[]): WholePairs {
     }
     const { named, calls } = ownNames(message, at, repairs);
     made.push(named);
-    const results = given.flatMap((one, place) =>
+    const results = messages.flatMap((one, place) =>
       one.role === "toolResult" && owners.get(place) === at ? [{ one, place }] : [],
     );
-    for (const { id, given: givenId, name } of calls) {
-      const found = results.find(({ one, place }) => one.toolCallId === givenId && !taken.has(place));
-      if (found === undefined) {
+    for (const { id, original: givenId, name } of calls) {
+      const result = results.find(({ one, place }) => one.toolCallId === givenId && !taken.has(place));
+      if (result === undefined) {
         repairs.push(unanswered(givenId, name, at));
         made.push(unknownResult(id, name));
         continue;
       }
-      taken.add(found.place);
-      const between = given.slice(at + 1, found.place);
-      if (between.some(({ role }) => role !== "toolResult")) repairs.push(moved(givenId, found.place));
-      made.push(id === givenId ? found.one : { ...found.one, toolCallId: id });
+      taken.add(result.place);
+      const between = messages.slice(at + 1, result.place);
+      if (between.some(({ role }) => role !== "toolResult")) repairs.push(moved(givenId, result.place));
+      made.push(id === givenId ? result.one : { ...result.one, toolCallId: id });
     }
   }
   return { messages: made, repairs };
 }
 
 /** Which answer each result belongs to, by their places; none for a result whose call does not stand before it. */
-function resultOwners(given: readonly Message[]): ReadonlyMap<number, number> {
+function resultOwners(messages: readonly Message[]): ReadonlyMap<number, number> {
   const latest = new Map<string, number>();
   const owners = new Map<number, number>();
-  for (const [at, message] of given.entries()) {
+  for (const [at, message] of messages.entries()) {
     if (message.role === "assistant") for (const { id } of callsOf(message.content)) latest.set(id, at);
     const owner = message.role === "toolResult" ? latest.get(message.toolCallId) : undefined;
     if (owner !== undefined) owners.set(at, owner);
@@ -75,7 +75,7 @@ function callsOf(content: readonly ContentBlock[]): readonly ToolCall[] {
 
 interface NamedCall {
   readonly id: string;
-  readonly given: string;
+  readonly original: string;
   readonly name: string;
 }
 
@@ -85,10 +85,10 @@ function ownNames(
   at: number,
   repairs: Repair[],
 ): { readonly named: AssistantMessage; readonly calls: readonly NamedCall[] } {
-  const given = callsOf(message.content);
-  const used = new Set(given.map(({ id }) => id));
-  if (used.size === given.length)
-    return { named: message, calls: given.map(({ id, name }) => ({ id, given: id, name })) };
+  const originals = callsOf(message.content);
+  const used = new Set(originals.map(({ id }) => id));
+  if (used.size === originals.length)
+    return { named: message, calls: originals.map(({ id, name }) => ({ id, original: id, name })) };
   const seen = new Set<string>();
   const calls: NamedCall[] = [];
   const content = message.content.map((block): ContentBlock => {
@@ -97,7 +97,7 @@ function ownNames(
     for (let number = 2; seen.has(id) || (id !== block.id && used.has(id)); number++)
       id = `${block.id}_${number}`;
     seen.add(id);
-    calls.push({ id, given: block.id, name: block.name });
+    calls.push({ id, original: block.id, name: block.name });
     if (id !== block.id)
       repairs.push({
         kind: "renamed_call",

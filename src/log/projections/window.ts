@@ -37,10 +37,10 @@ export function extendWindow(window: Window, page: WindowPage): Window {
 
 /** The same for whoever keeps the entries: which of the page are inside, at the cost of the page alone. */
 export function boundWindow(
-  { compaction: known }: WindowBounds,
+  { compaction: latest }: WindowBounds,
   page: WindowPage,
 ): { readonly inside: readonly Entry[]; readonly bounds: WindowBounds } {
-  let compaction = known;
+  let compaction = latest;
   let inside = page.entries;
   let done = false;
   for (const [at, entry] of page.entries.entries()) {

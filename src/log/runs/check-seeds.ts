@@ -55,16 +55,16 @@ const seed: Check = shape(
 );
 
 /** Refuses seeds that no request could be made of. What is taken is stored as it was given. */
-export function checkSeeds(given: unknown): readonly SeedMessage[] {
-  if (!Array.isArray(given) || given.length === 0 || given.length > SEEDS_MAX)
+export function checkSeeds(value: unknown): readonly SeedMessage[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > SEEDS_MAX)
     throw refused(`Seeds are a list of 1 to ${SEEDS_MAX} messages`);
-  const seeds = jsonOf(given);
+  const seeds = jsonOf(value);
   for (const [at, message] of seeds.entries()) {
     seed(message, `seeds[${at}]`);
-    const { role, content: said, toolCallId } = fieldsOf(message);
+    const { role, content: parts, toolCallId } = fieldsOf(message);
     if (role === "toolResult" && toolCallId === undefined)
       refuse(`seeds[${at}].toolCallId`, "the id of a call");
-    if (role === "system" && Array.isArray(said) && !said.every((one) => fieldsOf(one)["type"] === "text"))
+    if (role === "system" && Array.isArray(parts) && !parts.every((one) => fieldsOf(one)["type"] === "text"))
       refuse(`seeds[${at}].content`, "words alone, for it is a system message");
   }
   if (seeds.every((message) => fieldsOf(message)["role"] === "system"))
@@ -73,9 +73,9 @@ export function checkSeeds(given: unknown): readonly SeedMessage[] {
 }
 
 /** What would be stored of it: a list in a list without end is no JSON. */
-function jsonOf(given: readonly unknown[]): readonly Json[] {
+function jsonOf(values: readonly unknown[]): readonly Json[] {
   try {
-    return readJson(JSON.stringify(given)) as readonly Json[];
+    return readJson(JSON.stringify(values)) as readonly Json[];
   } catch (error) {
     throw refused("Seeds have to be JSON", error);
   }

@@ -28,7 +28,7 @@ export class RunFolder {
   }
 
   /** Each with the seq of its start, in the order of the log; `over` is false for the one that is still open. */
-  kept(): readonly { readonly startSeq: number; readonly last: LastRun; readonly over: boolean }[] {
+  runs(): readonly { readonly startSeq: number; readonly last: LastRun; readonly over: boolean }[] {
     const { run: open } = this.#counter.result(0);
     return [...this.#finished].flatMap(([startSeq, finished]) => {
       const last = finished ?? open;
@@ -38,7 +38,7 @@ export class RunFolder {
 
   rows(conversation: ConversationId, headSeq: number): readonly Run[] {
     const { parent } = this.#counter.result(0);
-    return this.kept().flatMap(({ startSeq, last }) => {
+    return this.runs().flatMap(({ startSeq, last }) => {
       const start = this.#starts.get(startSeq);
       const end = this.#ends.get(last.counted?.endSeq ?? 0) ?? null;
       const row = start === undefined ? null : runRow({ start, last, end, conversation, parent, headSeq });

@@ -34,8 +34,8 @@ export function seedMessages(seeds: readonly Json[]): SeedMessages {
       });
   }
   const issues = pairs.issues();
-  const words = system.length === 0 ? null : system.toReversed().join("\n\n");
-  return { system: words, messages: newestFirst.toReversed(), issues };
+  const systemPrompt = system.length === 0 ? null : system.toReversed().join("\n\n");
+  return { system: systemPrompt, messages: newestFirst.toReversed(), issues };
 }
 
 /** A role that no provider knows is said as the user's. */

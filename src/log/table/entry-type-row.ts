@@ -26,7 +26,7 @@ export interface EntryTypeRow<T extends EntryType> {
   /** The latest one on a path decides something, so it can be found without walking. */
   readonly setting?: T extends SettingType ? true : never;
   /** It says something to a model, so that an upstream can lack it. */
-  readonly said?: true | ((body: Bodies[T]) => boolean);
+  readonly inContext?: true | ((body: Bodies[T]) => boolean);
   /** The words people search for. */
   readonly searched?: (body: Bodies[T]) => string;
   /** What it changes of what lists show, so that nobody reads a log for it. */

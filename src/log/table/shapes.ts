@@ -46,9 +46,9 @@ export const object: Check = checkOf({ type: "object" }, (value, where) => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) refuse(where, "an object");
 });
 
-export function oneOf(...words: readonly string[]): Check {
-  return checkOf({ type: "string", enum: words }, (value, where) => {
-    if (typeof value !== "string" || !words.includes(value)) refuse(where, `one of ${words.join(", ")}`);
+export function oneOf(...values: readonly string[]): Check {
+  return checkOf({ type: "string", enum: values }, (value, where) => {
+    if (typeof value !== "string" || !values.includes(value)) refuse(where, `one of ${values.join(", ")}`);
   });
 }
 
@@ -96,14 +96,14 @@ export function shape(required: Shape, optional: Shape = {}): Check {
     object(value, where);
     const fields = value as Fields;
     for (const [name, check] of needed) {
-      const given = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (given === undefined)
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      if (field === undefined)
         throw new LogError("invalid_entry", `${where} needs "${name}"`, { where, name });
-      check(given, `${where}.${name}`);
+      check(field, `${where}.${name}`);
     }
     for (const [name, check] of others) {
-      const given = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      if (given !== undefined) check(given, `${where}.${name}`);
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      if (field !== undefined) check(field, `${where}.${name}`);
     }
   });
 }

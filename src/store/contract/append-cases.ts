@@ -57,8 +57,8 @@ export const appendCases: readonly ContractCase[] = [
       assert.deepEqual({ ...again }, { ...first, deduped: true });
       assert.deepEqual([other.deduped, other.differs, other.lastId], [true, true, first.lastId]);
       assert.deepEqual(await texts(space, "a"), ["once"]);
-      const found = await space.findAppend(conv("a"), "task/step");
-      assert.deepEqual([found?.fromSeq, found?.toSeq, found?.lastId], [2, 2, first.lastId]);
+      const appended = await space.findAppend(conv("a"), "task/step");
+      assert.deepEqual([appended?.fromSeq, appended?.toSeq, appended?.lastId], [2, 2, first.lastId]);
       assert.equal(await space.findAppend(conv("a"), "never"), null);
     },
   },
@@ -75,8 +75,8 @@ export const appendCases: readonly ContractCase[] = [
         await rig.append(await rig.space(), "a", [{ type: "update", data: "…" }], { durability: "relaxed" });
         await rig.append(await rig.space(), "a", [body], { durability: "relaxed" });
         await rig.cutPower();
-        const found = await (await rig.space()).entry(conv("a"), entryId(body.id ?? ""));
-        assert.equal(found.type, body.type);
+        const entry = await (await rig.space()).entry(conv("a"), entryId(body.id ?? ""));
+        assert.equal(entry.type, body.type);
       }
     },
   },
@@ -197,9 +197,9 @@ export const appendCases: readonly ContractCase[] = [
         content: "without milk",
       } as const;
       await rig.append(other, "a", [saved, { type: "memory", change: "removed", key: "k" }], outside);
-      const found = await one.read({ conversation: conv("a"), limit: 20, types: ["memory"] });
+      const memories = await one.read({ conversation: conv("a"), limit: 20, types: ["memory"] });
       assert.deepEqual(
-        found.map(({ seq }) => seq),
+        memories.map(({ seq }) => seq),
         [3, 4],
       );
       const hits = await one.search({ query: "milk TEA", limit: 20 });

@@ -217,10 +217,10 @@ export const branchCases: readonly ContractCase[] = [
       const content = [{ type: "toolCall", id: "c1", name: "ls", input: {} }] as const;
       const call: EntryBody = { type: "message", id: "call", message: { role: "assistant", content } };
       await rig.create(space, "a", [user("one", "m1"), call, user("wait", "m2")]);
-      const compact = (kept?: string): EntryBody => ({
+      const compact = (firstKept?: string): EntryBody => ({
         type: "compaction",
         summary: "s",
-        ...(kept ? { firstKeptEntryId: kept } : {}),
+        ...(firstKept ? { firstKeptEntryId: firstKept } : {}),
       });
       await assert.rejects(rig.append(space, "a", [compact("m2")]), { code: "invalid_boundary" });
       await assert.rejects(rig.append(space, "a", [compact()]), { code: "invalid_boundary" });

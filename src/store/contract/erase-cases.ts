@@ -21,24 +21,24 @@ export const eraseCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const space = await rig.space();
       await rig.create(space, "a", [user("one", "m1")]);
-      const [shown, large, stray] = [
+      const [picture, large, stray] = [
         await space.putBlob(conv("a"), new Uint8Array([1, 2, 3])),
         await space.putBlob(conv("a"), new Uint8Array(50_000).fill(7)),
         await space.putBlob(conv("a"), new Uint8Array([4, 5, 6])),
       ];
       await rig.fork(space, "a", "b");
-      await rig.append(space, "b", [image(shown, "b1")]);
+      await rig.append(space, "b", [image(picture, "b1")]);
       await rig.fork(space, "b", "c", { entry: "m1" });
       await rig.append(space, "c", [image(large, "c1")]);
       await space.erase(conv("a"));
       for (const handle of [space, await rig.space()]) {
-        assert.deepEqual([...(await handle.getBlob(conv("b"), shown))], [1, 2, 3]);
+        assert.deepEqual([...(await handle.getBlob(conv("b"), picture))], [1, 2, 3]);
         assert.equal((await handle.getBlob(conv("c"), large)).length, 50_000);
         await assert.rejects(handle.getBlob(conv("b"), stray), { code: "blob_not_found" });
       }
       await space.erase(conv("c"));
       await assert.rejects((await rig.space()).getBlob(conv("b"), large), { code: "blob_not_found" });
-      assert.deepEqual([...(await space.getBlob(conv("b"), shown))], [1, 2, 3]);
+      assert.deepEqual([...(await space.getBlob(conv("b"), picture))], [1, 2, 3]);
     },
   },
   {

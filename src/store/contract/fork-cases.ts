@@ -248,9 +248,9 @@ export const forkCases: readonly ContractCase[] = [
         ["c", "x", ["l1", "l2", "l3", "l4", "l5", "l7", "l8", "l9"]],
       ];
       for (const [conversation, text, ids] of expected) {
-        const found = await facts(conversation, text);
+        const messages = await facts(conversation, text);
         // Whoever cannot tell says so; whoever says something says all of it, and in order.
-        if (found !== null) assert.deepEqual(found, ids, `${conversation} ${text}`);
+        if (messages !== null) assert.deepEqual(messages, ids, `${conversation} ${text}`);
       }
       const few = await space.labelled({ conversation: conv("c"), label: "x", limit: 1 });
       assert.equal(few, null);
@@ -269,7 +269,7 @@ export const forkCases: readonly ContractCase[] = [
       await rig.fork(space, "a-1", "a-1-1");
       await rig.append(space, "a-2", [user("changed last")]);
       const forksOf = async (conversation: string, prefix?: string): Promise<readonly string[]> => {
-        const found: string[] = [];
+        const names: string[] = [];
         let after: string | null = null;
         do {
           const page: Awaited<ReturnType<typeof space.list>> = await space.list({
@@ -278,10 +278,10 @@ export const forkCases: readonly ContractCase[] = [
             ...(prefix === undefined ? {} : { prefix }),
             ...(after === null ? {} : { after }),
           });
-          found.push(...page.conversations.map(({ conversation: id }) => id));
+          names.push(...page.conversations.map(({ conversation: id }) => id));
           after = page.next;
         } while (after !== null);
-        return found;
+        return names;
       };
       const ofA = await forksOf("a");
       assert.equal(ofA[0], "a-2");

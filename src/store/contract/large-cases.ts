@@ -26,9 +26,9 @@ function longList(size: number): ContractCase {
         await Promise.all(some.map((n) => rig.create(space, nameOf(n), [user("hello")])));
       }
       for (const handle of [space, await rig.space()]) {
-        const found = await listed(handle);
-        assert.equal(found.length, size);
-        assert.equal(new Set(found).size, size);
+        const names = await listed(handle);
+        assert.equal(names.length, size);
+        assert.equal(new Set(names).size, size);
       }
       const prefix = nameOf(size - 1).slice(0, -1);
       const { conversations, next } = await space.list({ limit: 10, prefix });
@@ -69,12 +69,12 @@ function nameOf(n: number): string {
 }
 
 async function listed(space: SpaceStore): Promise<readonly string[]> {
-  const found: string[] = [];
+  const names: string[] = [];
   let after: string | undefined;
   for (;;) {
     const page = await space.list({ limit: PAGE, ...(after === undefined ? {} : { after }) });
-    found.push(...page.conversations.map((one) => one.conversation));
-    if (page.next === null) return found;
+    names.push(...page.conversations.map((one) => one.conversation));
+    if (page.next === null) return names;
     after = page.next;
   }
 }

@@ -117,15 +117,15 @@ export const linkCases: readonly ContractCase[] = [
         writer: "w",
         leaseMs: 0,
       });
-      const known = { kind: "owner", epoch, expected: headSeq, link: ownerLink } as const;
+      const linkedAuthor = { kind: "owner", epoch, expected: headSeq, link: ownerLink } as const;
       for (const author of [
-        { ...known, epoch: epoch + 1 },
-        { ...known, expected: headSeq + 3 },
+        { ...linkedAuthor, epoch: epoch + 1 },
+        { ...linkedAuthor, expected: headSeq + 3 },
       ])
         await assert.rejects(rig.append(space, "a", [user("two")], { author }), { code: "diverged" });
       const renewed = space.renew({ conversation: conv("a"), epoch: epoch + 1, leaseMs: 1_000 });
       await assert.rejects(renewed, { code: "diverged" });
-      await rig.append(space, "a", [user("two")], { author: known });
+      await rig.append(space, "a", [user("two")], { author: linkedAuthor });
       assert.deepEqual(await texts(space, "a"), ["one", "two"]);
     },
   },

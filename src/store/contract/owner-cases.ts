@@ -196,7 +196,7 @@ export const ownerCases: readonly ContractCase[] = [
       assert.equal(renewed.lease?.remainingMs, 7_000);
       rig.pass(7_000);
       // A lease that lapsed may still be named: what remains of it says that it does not count.
-      for (const left of await remaining()) assert.ok(left === undefined || left <= 0);
+      for (const leaseMs of await remaining()) assert.ok(leaseMs === undefined || leaseMs <= 0);
       await space.renew({ conversation, epoch: own.epoch, leaseMs: 0 });
       assert.deepEqual(await remaining(), [undefined]);
     },

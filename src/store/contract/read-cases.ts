@@ -28,14 +28,14 @@ export const readCases: readonly ContractCase[] = [
       await rig.create(space, "a");
       for (const data of EXACT)
         await rig.append(space, "a", [`{"type":"custom","customType":"x","data":${data}}`]);
-      const found = await (
+      const entries = await (
         await rig.space()
       ).read({ conversation: conv("a"), limit: 100, types: ["custom"] });
       assert.deepEqual(
-        found.map((entry) => entry.payload),
+        entries.map((entry) => entry.payload),
         EXACT.map((data) => `{"customType":"x","data":${data}}`),
       );
-      for (const stored of found) assert.ok(!entryLine(stored).includes("\n"));
+      for (const stored of entries) assert.ok(!entryLine(stored).includes("\n"));
     },
   },
   {
@@ -162,7 +162,7 @@ export const readCases: readonly ContractCase[] = [
       rig.pass(1_000);
       await rig.create(space, "b", [user("parse the PARSER again 100%", "n1"), user("secret parser", "n2")]);
       await rig.append(space, "b", [{ type: "hide", target: "n2" }], { author: { kind: "outside" } });
-      const found = async (query: string, conversation?: string): Promise<readonly string[]> =>
+      const search = async (query: string, conversation?: string): Promise<readonly string[]> =>
         (
           await space.search({
             query,
@@ -170,16 +170,16 @@ export const readCases: readonly ContractCase[] = [
             ...(conversation ? { conversation: conv(conversation) } : {}),
           })
         ).map((hit) => hit.entry);
-      assert.deepEqual(await found("parser"), ["n1", "m1"]);
-      assert.deepEqual(await found("parser fix"), ["m1"]);
-      assert.deepEqual(await found("pars", "a"), ["m1"]);
-      assert.deepEqual(await found("解析"), ["m2"]);
-      assert.deepEqual(await found("修"), ["m2"]);
-      assert.deepEqual(await found("%"), ["n1"]);
-      assert.deepEqual(await found('"'), []);
-      assert.deepEqual(await found("   "), []);
+      assert.deepEqual(await search("parser"), ["n1", "m1"]);
+      assert.deepEqual(await search("parser fix"), ["m1"]);
+      assert.deepEqual(await search("pars", "a"), ["m1"]);
+      assert.deepEqual(await search("解析"), ["m2"]);
+      assert.deepEqual(await search("修"), ["m2"]);
+      assert.deepEqual(await search("%"), ["n1"]);
+      assert.deepEqual(await search('"'), []);
+      assert.deepEqual(await search("   "), []);
       await rig.append(space, "a", [user("late parser", "m3")]);
-      assert.deepEqual(await found("parser", "a"), ["m3", "m1"]);
+      assert.deepEqual(await search("parser", "a"), ["m3", "m1"]);
     },
   },
   {
@@ -196,15 +196,15 @@ export const readCases: readonly ContractCase[] = [
         user("がく", "voiced"),
         user("Ёлка, ΆΛΦΑ", "other"),
       ]);
-      const found = async (query: string): Promise<readonly string[]> =>
+      const search = async (query: string): Promise<readonly string[]> =>
         (await space.search({ query, limit: 9 })).map((hit) => hit.entry).toSorted();
       for (const query of ["cafe", "Café", "CAFE\u0301", "afé"])
-        assert.deepEqual(await found(query), ["composed", "decomposed", "plain"], query);
-      assert.deepEqual(await found("ёлка αλφα"), ["other"]);
-      assert.deepEqual(await found("елка"), ["other"]);
-      assert.deepEqual(await found("がく"), ["voiced"]);
-      assert.deepEqual(await found("かく"), []);
-      assert.deepEqual(await found("é"), await found("e"));
+        assert.deepEqual(await search(query), ["composed", "decomposed", "plain"], query);
+      assert.deepEqual(await search("ёлка αλφα"), ["other"]);
+      assert.deepEqual(await search("елка"), ["other"]);
+      assert.deepEqual(await search("がく"), ["voiced"]);
+      assert.deepEqual(await search("かく"), []);
+      assert.deepEqual(await search("é"), await search("e"));
     },
   },
   {
@@ -222,15 +222,15 @@ export const readCases: readonly ContractCase[] = [
       await rig.create(space, "new", [at("n1", 20), at("n2", 21)]);
       await rig.create(space, "old", [at("o1", 1), at("o2", 3), at("o3", 2)]);
       await rig.append(space, "new", [at("n3", 22)]);
-      const found = async (limit: number, conversation?: string): Promise<readonly string[]> => {
+      const search = async (limit: number, conversation?: string): Promise<readonly string[]> => {
         const scope = conversation === undefined ? {} : { conversation: conv(conversation) };
         return (await space.search({ query: "common", limit, ...scope })).map((hit) => hit.entry);
       };
-      assert.deepEqual(await found(3), ["n3", "n2", "n1"]);
-      assert.deepEqual(await found(9), ["n3", "n2", "n1", "o2", "o3", "o1"]);
-      assert.deepEqual(await found(2, "old"), ["o3", "o2"]);
-      assert.deepEqual(await found(1, "new"), ["n3"]);
-      assert.deepEqual(await found(0), []);
+      assert.deepEqual(await search(3), ["n3", "n2", "n1"]);
+      assert.deepEqual(await search(9), ["n3", "n2", "n1", "o2", "o3", "o1"]);
+      assert.deepEqual(await search(2, "old"), ["o3", "o2"]);
+      assert.deepEqual(await search(1, "new"), ["n3"]);
+      assert.deepEqual(await search(0), []);
     },
   },
   {

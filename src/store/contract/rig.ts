@@ -144,11 +144,11 @@ export async function branch(
   id: string,
   limit: number = 1_000,
 ): Promise<readonly Entry[]> {
-  const found: Entry[] = [];
+  const entries: Entry[] = [];
   let page = await space.page({ conversation: conv(id), limit });
   for (;;) {
-    found.push(...page.entries.map((stored) => decodeEntry(stored)));
-    if (page.next === null) return found.toReversed();
+    entries.push(...page.entries.map((stored) => decodeEntry(stored)));
+    if (page.next === null) return entries.toReversed();
     page = await space.page({ conversation: conv(id), from: page.next, limit });
   }
 }
@@ -170,11 +170,11 @@ export async function readTail(
   count: number,
 ): Promise<readonly Entry[]> {
   const stop = new AbortController();
-  const found: Entry[] = [];
+  const entries: Entry[] = [];
   for await (const stored of space.tail({ conversation: conv(id), after, signal: stop.signal })) {
-    found.push(decodeEntry(stored));
-    if (found.length === count) break;
+    entries.push(decodeEntry(stored));
+    if (entries.length === count) break;
   }
   stop.abort();
-  return found;
+  return entries;
 }

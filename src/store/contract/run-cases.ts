@@ -47,11 +47,11 @@ async function rows(space: SpaceStore, id: string): Promise<readonly Run[]> {
 }
 
 async function allPages(space: SpaceStore, request: RunsRequest): Promise<readonly string[]> {
-  const found: string[] = [];
+  const ids: string[] = [];
   for (let after: string | null = null; ;) {
     const page: RunPage = await space.runs({ ...request, ...(after === null ? {} : { after }) });
-    found.push(...page.runs.map(({ run }) => run));
-    if (page.next === null) return found;
+    ids.push(...page.runs.map(({ run }) => run));
+    if (page.next === null) return ids;
     after = page.next;
   }
 }
@@ -76,9 +76,9 @@ export const runCases: readonly ContractCase[] = [
         parent: { conversation: "above", run: "r0" },
       };
       await space.create({ conversation: conv("a"), ...prepare([root], rig.idsAndTime) });
-      const given = { triggerId: "m-7", mailbox: "inbox", model: "m", window: 100, seedCount: 2 };
+      const values = { triggerId: "m-7", mailbox: "inbox", model: "m", window: 100, seedCount: 2 };
       const more = { policy: { ask: true }, tools: ["read"], continues: "r0" };
-      await rig.append(space, "a", [start("r1", { trigger: "email", ...given, ...more })]);
+      await rig.append(space, "a", [start("r1", { trigger: "email", ...values, ...more })]);
       const [begun] = await rows(await rig.space(), "a");
       assert.equal(begun?.status, "running");
       assert.deepEqual(
@@ -138,9 +138,9 @@ export const runCases: readonly ContractCase[] = [
       await rig.append(space, "a", [start("r2"), end("r2", "cancelled"), end("r2", "completed")]);
       await rig.append(space, "a", [start("r3")]);
       await rig.append(space, "a", [start("r4"), end("r3"), start("r4", { trigger: "again" })]);
-      const found = await rows(await rig.space(), "a");
+      const runs = await rows(await rig.space(), "a");
       assert.deepEqual(
-        found.map(({ run, status, error }) => [run, status, error?.code ?? null]),
+        runs.map(({ run, status, error }) => [run, status, error?.code ?? null]),
         [
           ["r1", "failed", null],
           ["r2", "failed", "cancelled"],
@@ -148,8 +148,8 @@ export const runCases: readonly ContractCase[] = [
           ["r4", "running", null],
         ],
       );
-      assert.deepEqual(found[0]?.error, { message: "no money", code: null });
-      assert.deepEqual([found[2]?.startSeq, found[2]?.highWater, found[3]?.highWater], [7, 7, 10]);
+      assert.deepEqual(runs[0]?.error, { message: "no money", code: null });
+      assert.deepEqual([runs[2]?.startSeq, runs[2]?.highWater, runs[3]?.highWater], [7, 7, 10]);
     },
   },
   {
@@ -231,17 +231,17 @@ export const runCases: readonly ContractCase[] = [
       ]);
       await rig.create(await rig.space("other"), "a", [start("hidden", { mailbox: "x" })]);
       for (const limit of [1, 2, 99]) {
-        const asked = (request: Partial<RunsRequest>) => allPages(space, { limit, ...request });
-        assert.deepEqual(await asked({}), ["a1", "b2", "b1", "a2"]);
-        assert.deepEqual(await asked({ newestFirst: true }), ["a2", "b1", "b2", "a1"]);
-        assert.deepEqual(await asked({ mailbox: "x" }), ["a1", "b1"]);
-        assert.deepEqual(await asked({ trigger: "cron" }), ["b1"]);
-        assert.deepEqual(await asked({ since: at(2), until: at(5) }), ["b2", "b1"]);
-        assert.deepEqual(await asked({ since: "2026-02-03T01:00:00+01:00" }), ["b1", "a2"]);
-        assert.deepEqual(await asked({ run: "a2" }), ["a2"]);
-        assert.deepEqual(await asked({ run: "hidden" }), []);
-        assert.deepEqual(await asked({ conversation: conv("b") }), ["b1", "b2"]);
-        assert.deepEqual(await asked({ conversation: conv("b"), newestFirst: true }), ["b2", "b1"]);
+        const pages = (request: Partial<RunsRequest>) => allPages(space, { limit, ...request });
+        assert.deepEqual(await pages({}), ["a1", "b2", "b1", "a2"]);
+        assert.deepEqual(await pages({ newestFirst: true }), ["a2", "b1", "b2", "a1"]);
+        assert.deepEqual(await pages({ mailbox: "x" }), ["a1", "b1"]);
+        assert.deepEqual(await pages({ trigger: "cron" }), ["b1"]);
+        assert.deepEqual(await pages({ since: at(2), until: at(5) }), ["b2", "b1"]);
+        assert.deepEqual(await pages({ since: "2026-02-03T01:00:00+01:00" }), ["b1", "a2"]);
+        assert.deepEqual(await pages({ run: "a2" }), ["a2"]);
+        assert.deepEqual(await pages({ run: "hidden" }), []);
+        assert.deepEqual(await pages({ conversation: conv("b") }), ["b1", "b2"]);
+        assert.deepEqual(await pages({ conversation: conv("b"), newestFirst: true }), ["b2", "b1"]);
       }
       const gone = space.runs({ conversation: conv("none"), limit: 1 });
       await assert.rejects(gone, (error) => isLogError(error, "conversation_not_found"));

@@ -138,10 +138,10 @@ export const spaceCases: readonly ContractCase[] = [
       const title = '{"type":"title","id":"t","title":"a\\udfffb"}';
       await space.create({ conversation: conv("a"), ...prepare([root, title], rig.idsAndTime) });
       for (const handle of [space, await rig.space()]) {
-        const { cwd, title: shown } = await handle.head(conv("a"));
+        const head = await handle.head(conv("a"));
         const [listed] = (await handle.list({ limit: 1 })).conversations;
-        assert.deepEqual([cwd, shown], ["/\ufffdx", "a\ufffdb"]);
-        assert.deepEqual([listed?.cwd, listed?.title], [cwd, shown]);
+        assert.deepEqual([head.cwd, head.title], ["/\ufffdx", "a\ufffdb"]);
+        assert.deepEqual([listed?.cwd, listed?.title], [head.cwd, head.title]);
         assert.equal((await handle.entry(conv("a"), entryId("t"))).payload, '{"title":"a\\udfffb"}');
       }
     },
@@ -211,13 +211,13 @@ export const spaceCases: readonly ContractCase[] = [
       const image = await space.putBlob(conv("a"), new Uint8Array([1, 2, 3]));
       const stray = await space.putBlob(conv("a"), new Uint8Array([4, 5, 6]));
       const content = [{ type: "image", mediaType: "image/png", blob: image }] as const;
-      const shown: EntryBody = {
+      const titled: EntryBody = {
         type: "message",
         id: "s1",
         parentId: "m1",
         message: { role: "user", content },
       };
-      await rig.append(space, "a", [shown, user("side", "s2")]);
+      await rig.append(space, "a", [titled, user("side", "s2")]);
       await rig.fork(space, "a", "b", { entry: "s2" });
       await rig.append(space, "b", [user("mine", "n1")]);
       await space.erase(conv("a"));

@@ -16,7 +16,7 @@ function reply(model: string, outputTokens: number): EntryBody {
 }
 
 /** What the list and the head say, which must be one, and what reading the log gives. */
-async function kept(space: SpaceStore, id: string): Promise<Summary | null> {
+async function readSummary(space: SpaceStore, id: string): Promise<Summary | null> {
   const { summary, segments } = await space.head(conv(id));
   const { conversations } = await space.list({ limit: 99 });
   assert.deepEqual(conversations.find(({ conversation }) => conversation === id)?.summary, summary);
@@ -46,7 +46,7 @@ export const summaryCases: readonly ContractCase[] = [
         { type: "upstream_link", upstream: "u2", agent: "next-agent", reason: "limit" },
         reply("big", 3),
       ]);
-      const open = await kept(await rig.space(), "a");
+      const open = await readSummary(await rig.space(), "a");
       assert.deepEqual(
         [open?.model, open?.agent, open?.rollovers, open?.branches, open?.turn?.state, open?.run?.status],
         ["big", "next-agent", 1, 1, "open", "open"],
@@ -64,7 +64,7 @@ export const summaryCases: readonly ContractCase[] = [
       await rig.append(space, "a", [{ type: "metadata", metadata: { archived: null, pinned: true } }], {
         author: { kind: "outside" },
       });
-      const ended = await kept(await rig.space(), "a");
+      const ended = await readSummary(await rig.space(), "a");
       assert.deepEqual(
         [ended?.model, ended?.branches, ended?.turn?.state, ended?.run?.status, ended?.metadata],
         ["small", 2, "ended", "failed", { tags: ["x"], pinned: true }],
@@ -89,10 +89,10 @@ export const summaryCases: readonly ContractCase[] = [
       const space = await rig.space();
       await rig.create(space, "a", [user("one", "m1"), reply("big", 3)]);
       await rig.fork(space, "a", "b");
-      assert.equal((await kept(space, "b"))?.usage.outputTokens, 0);
+      assert.equal((await readSummary(space, "b"))?.usage.outputTokens, 0);
       await rig.append(space, "b", [user("mine"), reply("big", 1)]);
-      assert.equal((await kept(await rig.space(), "b"))?.usage.outputTokens, 1);
-      assert.equal((await kept(await rig.space(), "a"))?.usage.outputTokens, 3);
+      assert.equal((await readSummary(await rig.space(), "b"))?.usage.outputTokens, 1);
+      assert.equal((await readSummary(await rig.space(), "a"))?.usage.outputTokens, 3);
     },
   },
   {
@@ -107,11 +107,11 @@ export const summaryCases: readonly ContractCase[] = [
         conversation: conv("b"),
         ...prepare([root, user("one", "m1"), reply("big", 3)], rig.idsAndTime),
       });
-      assert.equal((await kept(await rig.space(), "b"))?.usage.outputTokens, 3);
+      assert.equal((await readSummary(await rig.space(), "b"))?.usage.outputTokens, 3);
       await rig.append(space, "b", [reply("big", 5), user("two", "m2"), reply("big", 2)]);
-      assert.equal((await kept(await rig.space(), "b"))?.usage.outputTokens, 2);
+      assert.equal((await readSummary(await rig.space(), "b"))?.usage.outputTokens, 2);
       await rig.append(space, "b", [reply("big", 4)]);
-      assert.equal((await kept(await rig.space(), "b"))?.usage.outputTokens, 6);
+      assert.equal((await readSummary(await rig.space(), "b"))?.usage.outputTokens, 6);
     },
   },
   {
@@ -121,7 +121,7 @@ export const summaryCases: readonly ContractCase[] = [
       await using rig = new Rig(subject);
       const space = await rig.space();
       const ids = async (request: Partial<ListRequest>): Promise<readonly string[]> => {
-        const found: string[] = [];
+        const seqs: string[] = [];
         const from = await rig.space();
         let after: string | null = null;
         do {
@@ -130,10 +130,10 @@ export const summaryCases: readonly ContractCase[] = [
             ...request,
             ...(after === null ? {} : { after }),
           });
-          found.push(...page.conversations.map(({ conversation }) => conversation));
+          seqs.push(...page.conversations.map(({ conversation }) => conversation));
           after = page.next;
         } while (after !== null);
-        return found.toSorted();
+        return seqs.toSorted();
       };
       for (const id of ["a", "b", "c"]) {
         await rig.create(space, id);

@@ -131,18 +131,19 @@ function listedOf({ index: { head }, erased }: InMemoryLog): LogRow {
  * What forks still need of an erased conversation. The index is the same one: the forks' own indexes name places in it.
  */
 function keptLog(log: InMemoryLog, forkRemainder: ForkRemainder): InMemoryLog {
-  const left = new InMemoryLog(log.conversation, log.index);
-  left.erased = true;
-  for (const row of forkRemainder.entries) left.rows.set(row.seq, row);
-  left.index.trim(new Set(left.rows.keys()), forkRemainder.origin);
+  const remainder = new InMemoryLog(log.conversation, log.index);
+  remainder.erased = true;
+  for (const row of forkRemainder.entries) remainder.rows.set(row.seq, row);
+  remainder.index.trim(new Set(remainder.rows.keys()), forkRemainder.origin);
   for (const { entries, link } of relink(sha256, forkRemainder.entries)) {
     const last = entries.at(-1);
     if (last === undefined || link === null) continue;
-    left.batchEnds.set(last.seq, { link, byOwner: true, position: null });
-    left.index.setLinks({ link, ownerLink: link });
+    remainder.batchEnds.set(last.seq, { link, byOwner: true, position: null });
+    remainder.index.setLinks({ link, ownerLink: link });
   }
-  for (const [digest, bytes] of log.bytes) if (forkRemainder.blobs.has(digest)) left.bytes.set(digest, bytes);
-  return left;
+  for (const [digest, bytes] of log.bytes)
+    if (forkRemainder.blobs.has(digest)) remainder.bytes.set(digest, bytes);
+  return remainder;
 }
 
 /** One conversation in memory. */
@@ -190,8 +191,8 @@ class InMemoryLog implements IndexedLog {
   }
 
   async fetch(seqs: readonly number[], bytes?: number): Promise<readonly StoredEntry[]> {
-    const found = seqs.flatMap((seq) => this.rows.get(seq) ?? []);
-    return withinBytes(found, bytes);
+    const rows = seqs.flatMap((seq) => this.rows.get(seq) ?? []);
+    return withinBytes(rows, bytes);
   }
 
   async ends(): Promise<ReadonlyMap<number, BatchEndRecord>> {

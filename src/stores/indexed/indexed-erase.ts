@@ -50,10 +50,10 @@ async function trimOne(logs: IndexedLogs, space: SpaceId, conversation: Conversa
 
 async function isTrimmed(log: IndexedLog, forkRemainder: ForkRemainder): Promise<boolean> {
   const { head, entries } = log.index;
-  const words = head.origin !== null && head.cwd !== null;
+  const hasNames = head.origin !== null && head.cwd !== null;
   return (
     log.erased &&
-    !words &&
+    !hasNames &&
     head.origin?.entry === forkRemainder.origin?.entry &&
     entries.length === forkRemainder.entries.length &&
     (await log.blobs()).every((digest) => forkRemainder.blobs.has(digest))
@@ -70,14 +70,14 @@ async function forkRemainderOf(
   const needed = await neededOf(logs, space, log, all);
   if (needed === null) return null;
   const { origin, seqs } = needed;
-  const kept = await log.fetch([...seqs].toSorted((a, b) => a - b));
-  if (kept.length !== seqs.size)
+  const rows = await log.fetch([...seqs].toSorted((a, b) => a - b));
+  if (rows.length !== seqs.size)
     throw new LogError(
       "damaged",
       `Conversation ${log.conversation} has lost entries that forks stand on; nothing was erased`,
       { conversation: log.conversation },
     );
-  const entries = kept.map((entry) =>
+  const entries = rows.map((entry) =>
     entry.seq === 1 && origin !== null ? bareOrigin(entry, origin) : entry,
   );
   const below = forksBelow(log.conversation, all);
@@ -186,13 +186,13 @@ async function blobsNeeded(
   },
 ): Promise<ReadonlySet<Digest>> {
   const blobs = await of.log.blobs();
-  const held = new Set<string>(blobs);
+  const digests = new Set<string>(blobs);
   const named = new Set<Digest>();
   const look = (entries: readonly StoredEntry[]): void => {
-    for (const { payload } of entries) for (const digest of digestsNamed(payload, held)) named.add(digest);
+    for (const { payload } of entries) for (const digest of digestsNamed(payload, digests)) named.add(digest);
   };
   look(of.entries);
-  for (const conversation of held.size === 0 ? [] : of.below) {
+  for (const conversation of digests.size === 0 ? [] : of.below) {
     const whole = await settled(async () => {
       const fork = await logs.open(space, conversation);
       const seqs = fork?.index.entries.map((entry) => entry.seq) ?? [];

@@ -50,8 +50,8 @@ export async function fetchHeld(
   const fetched = new Map<string, StoredEntry>();
   const parts = [...Map.groupBy(nodes, (node) => node.conversation)];
   for (let from = 0; from < parts.length; from += LOGS_AT_ONCE) {
-    const reads = parts.slice(from, from + LOGS_AT_ONCE).map(async ([conversation, held]) => {
-      const seqs = held.map((node) => node.seq);
+    const reads = parts.slice(from, from + LOGS_AT_ONCE).map(async ([conversation, own]) => {
+      const seqs = own.map((node) => node.seq);
       for (const stored of (await lineage.logs.get(conversation)?.fetch(seqs)) ?? [])
         fetched.set(stored.id, stored);
     });
@@ -113,18 +113,18 @@ function readOnce(reading: ReadContext): ReadVerbs {
     },
     async entry(conversation, id) {
       const members = await openReachable(logs, space, conversation);
-      const found = findVisible(members.indexes, conversation, id);
-      const holder = found && members.logs.get(found.holder);
+      const position = findVisible(members.indexes, conversation, id);
+      const holder = position && members.logs.get(position.holder);
       const seq = holder?.index.get(id)?.seq;
       const [stored] = seq === undefined || holder === undefined ? [] : await holder.fetch([seq]);
-      if (found === undefined || stored === undefined) {
+      if (position === undefined || stored === undefined) {
         if (members.log.damage) throw members.log.damage;
         throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, {
           conversation,
           entry: id,
         });
       }
-      return { ...stored, place: found.place };
+      return { ...stored, place: position.place };
     },
     ids: async (request) => nodeIds(await openReachable(logs, space, request.conversation), request),
     labelled: async (request) => labelFacts(await openReachable(logs, space, request.conversation), request),
@@ -218,12 +218,12 @@ async function batchEnds(
   log: IndexedLog,
   { after, limit }: BatchEndsRequest,
 ): Promise<readonly BatchEndAt[]> {
-  const found: BatchEndAt[] = [];
+  const ends: BatchEndAt[] = [];
   for (const [seq, { link, byOwner }] of await log.ends()) {
-    if (found.length >= limit) break;
-    if (seq > after) found.push({ seq, link, byOwner });
+    if (ends.length >= limit) break;
+    if (seq > after) ends.push({ seq, link, byOwner });
   }
-  return found;
+  return ends;
 }
 
 function tail(
@@ -250,13 +250,13 @@ function nodeIds(
   { indexes, log }: LogWithSources,
   { prefix, suffix = "", limit }: IdsRequest,
 ): readonly EntryId[] {
-  const found = new Set<EntryId>();
+  const ids = new Set<EntryId>();
   for (const index of indexes.values())
     for (const id of index.idsStarting(prefix)) {
-      if (found.size >= limit) return [...found];
-      if (id.endsWith(suffix) && findVisible(indexes, log.conversation, id) !== undefined) found.add(id);
+      if (ids.size >= limit) return [...ids];
+      if (id.endsWith(suffix) && findVisible(indexes, log.conversation, id) !== undefined) ids.add(id);
     }
-  return [...found];
+  return [...ids];
 }
 
 /** The label facts about every node that was given a label, those of the oldest log first. */
@@ -279,8 +279,8 @@ async function labelFacts(
   if (nodes.size > limit) return null;
   const facts: StoredEntry[] = [];
   for (const level of nodes.size === 0 ? [] : levels) {
-    const said = [...nodes].flatMap((node) => level.log.index.labelsOf(node));
-    const seqs = said.filter((seq) => seq <= level.upTo).toSorted((a, b) => a - b);
+    const labels = [...nodes].flatMap((node) => level.log.index.labelsOf(node));
+    const seqs = labels.filter((seq) => seq <= level.upTo).toSorted((a, b) => a - b);
     if (seqs.length > 0) facts.push(...(await level.log.fetch(seqs)));
   }
   return facts;

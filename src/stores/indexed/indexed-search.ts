@@ -30,24 +30,24 @@ export class IndexedSearch {
 
   async find({ query, limit, conversation }: SearchRequest): Promise<readonly SearchHit[]> {
     const sought = { words: queryWords(query), limit };
-    const found = await (conversation === undefined
+    const hits = await (conversation === undefined
       ? this.#searchAll(sought)
       : settled(async () => this.#searchOne(await openWhole(this.#logs, this.#space, conversation), sought)));
-    return found.map(({ time: _, ...hit }) => hit);
+    return hits.map(({ time: _, ...hit }) => hit);
   }
 
   async #searchAll(sought: Sought): Promise<readonly TimedHit[]> {
     if (sought.words.length === 0 || sought.limit <= 0) return [];
-    let found: readonly TimedHit[] = [];
+    let matches: readonly TimedHit[] = [];
     const listed = (await this.#logs.list(this.#space)).filter(({ erased }) => !erased);
     for (const { conversation, updatedAt } of listed.toSorted(newestChangeFirst)) {
       // A conversation's own time is its latest entry's.
-      const oldest = found[sought.limit - 1];
-      if (oldest !== undefined && oldest.time > updatedAt) return found;
+      const oldest = matches[sought.limit - 1];
+      if (oldest !== undefined && oldest.time > updatedAt) return matches;
       const hits = await this.#searchReadable(conversation, sought);
-      if (hits.length > 0) found = [...found, ...hits].toSorted(newerFirst).slice(0, sought.limit);
+      if (hits.length > 0) matches = [...matches, ...hits].toSorted(newerFirst).slice(0, sought.limit);
     }
-    return found;
+    return matches;
   }
 
   /** One damaged conversation does not keep the others from being searched; asked for by name, it says so. */

@@ -63,9 +63,9 @@ async function append(
     lease: log.lease,
     nowMs,
     seen: request.key === null ? null : log.seen(request.key),
-    known: findPositions(indexes, request.conversation, request.drafts),
+    positions: findPositions(indexes, request.conversation, request.drafts),
     settings: new Map(), // the index finds a setting by itself
-    kept: await readCompactionTail(lineage, request),
+    tails: await readCompactionTail(lineage, request),
   };
   const plan = planAppend(state, request);
   if (plan.kind === "refused") throw plan.error;
@@ -110,13 +110,13 @@ async function readCompactionTail(
   lineage: LogWithSources,
   request: AppendRequest,
 ): Promise<ReadonlyMap<EntryId, readonly Entry[]>> {
-  const kept = new Map<EntryId, readonly Entry[]>();
+  const tails = new Map<EntryId, readonly Entry[]>();
   for (const [compaction, nodes] of compactionTails(lineage.indexes, request.conversation, request.drafts))
-    kept.set(
+    tails.set(
       compaction,
       (await fetchHeld(lineage, nodes)).map((stored) => decodeEntry(stored)),
     );
-  return kept;
+  return tails;
 }
 
 function commitOf(
@@ -172,15 +172,14 @@ async function startOnce(logs: IndexedLogs, space: SpaceId, start: Start): Promi
 /** Writes the first batch of a log, or finds that the same request wrote it before. */
 async function startLog(logs: IndexedLogs, space: SpaceId, start: Start): Promise<AppendResult> {
   const { conversation, origin, batch, previous } = start;
-  const found = await logs.open(space, conversation);
-  const seen = found === null || batch.key === null ? null : found.seen(batch.key);
-  const existing =
-    found === null ? null : { listed: !found.erased, seen, ownerLink: found.index.head.ownerLink };
+  const log = await logs.open(space, conversation);
+  const seen = log === null || batch.key === null ? null : log.seen(batch.key);
+  const existing = log === null ? null : { listed: !log.erased, seen, ownerLink: log.index.head.ownerLink };
   const planned = planStart(existing, start);
   if (planned.kind === "refused") throw planned.error;
   if (planned.kind === "deduped") {
     const { fromSeq, toSeq } = planned.result;
-    return { ...planned.result, ids: found === null ? [] : idsBetween(found.index, fromSeq, toSeq) };
+    return { ...planned.result, ids: log === null ? [] : idsBetween(log.index, fromSeq, toSeq) };
   }
   const { plan, empty } = planned;
   const index = new LogIndex(conversation, origin, empty.createdAt);

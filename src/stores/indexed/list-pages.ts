@@ -29,20 +29,20 @@ export class ListPages {
     request: ListRequest,
   ): Promise<{ conversations: readonly ConversationRow[]; next: string | null }> {
     const { limit, after, prefix = "", unlisted = false, forkOf = "" } = request;
-    const asked = `${unlisted} ${forkOf} ${prefix}`;
-    const known = after === undefined ? undefined : this.#rests.get(`${asked} ${after}`);
-    const { sorted, from } = known ?? (await this.#sort(request));
+    const key = `${unlisted} ${forkOf} ${prefix}`;
+    const rest = after === undefined ? undefined : this.#rests.get(`${key} ${after}`);
+    const { sorted, from } = rest ?? (await this.#sort(request));
     const conversations: ConversationRow[] = [];
     let at = from;
     while (at < sorted.length && conversations.length < limit) {
       const some = sorted.slice(at, at + limit - conversations.length);
-      for (const listed of known === undefined ? some : await this.#lookAgain(some))
+      for (const listed of rest === undefined ? some : await this.#lookAgain(some))
         conversations.push(withoutErased(listed));
       at += some.length;
     }
     const last = sorted[at - 1];
     const next = last !== undefined && at < sorted.length && at > from ? listCursor(last) : null;
-    if (next !== null) this.#remember(`${asked} ${next}`, { sorted, from: at });
+    if (next !== null) this.#remember(`${key} ${next}`, { sorted, from: at });
     return { conversations, next };
   }
 

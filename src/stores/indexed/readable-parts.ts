@@ -44,10 +44,10 @@ function partAt(log: IndexedLog, after: number): Around {
 function seqsAfter(log: IndexedLog, request: SeqRequest): readonly number[] {
   const { after = 0, until = Number.POSITIVE_INFINITY, limit } = request;
   const { part, next, isFirst } = partAt(log, after);
-  const found = part.seqs(request);
+  const seqs = part.seqs(request);
   // The last part ends where the log does; the beginning never does, or nothing would be damaged.
   const ends = next === undefined && !isFirst;
-  if (found.length >= limit || until <= part.lastSeq || ends) return found;
+  if (seqs.length >= limit || until <= part.lastSeq || ends) return seqs;
   throw next?.damage ?? log.damage;
 }
 
@@ -56,7 +56,7 @@ function seqsBefore(log: IndexedLog, request: SeqRequest): readonly number[] {
   const { part, next, isFirst } = partAt(log, after - 2);
   const ends = next === undefined && !isFirst;
   if (after - 1 > part.lastSeq && !ends) throw next?.damage ?? log.damage;
-  const found = part.seqs(request);
-  if (found.length >= limit || until >= part.firstSeq || isFirst) return found;
+  const seqs = part.seqs(request);
+  if (seqs.length >= limit || until >= part.firstSeq || isFirst) return seqs;
   throw part.damage ?? log.damage;
 }

@@ -72,18 +72,18 @@ async function checkBlobs(location: LogLocation): Promise<readonly Finding[]> {
 export async function checkAbandoned(
   disk: Disk,
   folder: string,
-  how: { readonly repair: boolean; readonly nowMs: number },
+  options: { readonly repair: boolean; readonly nowMs: number },
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const file of await disk.list(folder)) {
     const stat = isTempFile(file) ? await disk.stat(join(folder, file)) : null;
-    if (stat === null || how.nowMs - stat.modifiedMs < ABANDONED_MS) continue;
-    if (how.repair) await disk.remove(join(folder, file));
+    if (stat === null || options.nowMs - stat.modifiedMs < ABANDONED_MS) continue;
+    if (options.repair) await disk.remove(join(folder, file));
     findings.push(
       finding(null, {
         severity: "note",
         message: `${file} was left by a write that was cut off`,
-        repaired: how.repair,
+        repaired: options.repair,
       }),
     );
   }
@@ -92,7 +92,7 @@ export async function checkAbandoned(
 
 function finding(
   conversation: ConversationId | null,
-  found: Pick<Finding, "severity" | "message"> & Partial<Finding>,
+  problem: Pick<Finding, "severity" | "message"> & Partial<Finding>,
 ): Finding {
-  return { conversation, position: null, reachableSeq: null, repaired: false, ...found };
+  return { conversation, position: null, reachableSeq: null, repaired: false, ...problem };
 }

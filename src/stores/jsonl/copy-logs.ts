@@ -82,12 +82,12 @@ async function copyOnce(
   onProgress: BackupRequest["onProgress"],
 ): Promise<Copied> {
   const { disk } = source;
-  const found = await findAll(source);
+  const logs = await findAll(source);
   await disk.makeFolder(made);
   let bytes = 0;
   let conversations = 0;
-  for (const [done, one] of found.entries()) {
-    onProgress?.(done, found.length);
+  for (const [done, one] of logs.entries()) {
+    onProgress?.(done, logs.length);
     const folder = join(made, nameOf(one.space));
     if ((await disk.stat(folder)) === null) await disk.makeFolder(folder);
     const log = await sizeUp(source, one);
@@ -96,21 +96,21 @@ async function copyOnce(
   }
   for (const folder of await disk.list(made)) await disk.syncFolder(join(made, folder));
   await disk.syncFolder(made);
-  onProgress?.(found.length, found.length);
+  onProgress?.(logs.length, logs.length);
   return { bytes, conversations };
 }
 
 async function findAll({ disk, dir }: BackupSource): Promise<readonly Found[]> {
-  const found: Found[] = [];
+  const logs: Found[] = [];
   for (const folder of await disk.list(dir)) {
     const space = spaceIn(folder);
     if (space === null) continue;
     for (const file of await disk.list(join(dir, folder))) {
       const conversation = conversationIn(file);
-      if (conversation !== null) found.push({ space, conversation });
+      if (conversation !== null) logs.push({ space, conversation });
     }
   }
-  return found;
+  return logs;
 }
 
 interface Log {
@@ -156,13 +156,13 @@ async function copyFile(
   disk: Disk,
   from: string,
   to: string,
-  known: Pick<Log, "identity" | "length"> | null,
+  earlier: Pick<Log, "identity" | "length"> | null,
 ): Promise<number> {
   if ((await disk.stat(from)) === null) throw new Vanished();
   await using source = await disk.open(from, "read");
   const { identity, size } = await source.stat();
-  const length = known?.length ?? size;
-  if (known !== null && known.identity !== identity) throw new Vanished();
+  const length = earlier?.length ?? size;
+  if (earlier !== null && earlier.identity !== identity) throw new Vanished();
   await using target = await disk.open(to, "create");
   for (let at = 0; at < length; at += CHUNK_BYTES) {
     const bytes = await source.read(at, Math.min(CHUNK_BYTES, length - at));

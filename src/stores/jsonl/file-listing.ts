@@ -24,7 +24,7 @@ const START_BYTES = 512; // holds the first line's envelope
 
 /** What lists say of each conversation, kept for as long as its file does not change. */
 export class Listings {
-  readonly #known = new Map<string, { readonly stat: FileStat; readonly listed: LogRow }>();
+  readonly #rows = new Map<string, { readonly stat: FileStat; readonly listed: LogRow }>();
 
   /** Null when there is no such conversation. A damage that a read has found is told along. */
   async of(
@@ -38,7 +38,7 @@ export class Listings {
         stat = await onDisk(`listing conversation ${location.conversation}`, () =>
           location.disk.stat(logPath(location)),
         );
-        if (stat !== null) return await this.#found(location, stat, { damage, open });
+        if (stat !== null) return await this.#readRow(location, stat, { damage, open });
         this.forget(logPath(location));
         return null;
       } catch (error) {
@@ -52,23 +52,23 @@ export class Listings {
   }
 
   forget(path: string): void {
-    this.#known.delete(path);
+    this.#rows.delete(path);
   }
 
-  async #found(
+  async #readRow(
     location: LogLocation,
     stat: FileStat,
-    how: { readonly damage: LogError | null; readonly open: () => Promise<JsonlLog | null> },
+    source: { readonly damage: LogError | null; readonly open: () => Promise<JsonlLog | null> },
   ): Promise<LogRow | null> {
-    const { damage, open } = how;
-    const known = this.#known.get(logPath(location));
-    const found =
-      known !== undefined && isSame(known.stat, stat)
-        ? known.listed
+    const { damage, open } = source;
+    const cached = this.#rows.get(logPath(location));
+    const row =
+      cached !== undefined && isSame(cached.stat, stat)
+        ? cached.listed
         : await onDisk(`listing conversation ${location.conversation}`, () =>
             this.#look(location, stat, open),
           );
-    return found === null || damage === null ? found : { ...found, damage: damage.message };
+    return row === null || damage === null ? row : { ...row, damage: damage.message };
   }
 
   async #look(
@@ -81,8 +81,8 @@ export class Listings {
     const ends = await listedFromEnds(await inMemory(file, stat.size), conversation);
     if (ends === null) return await withLastOrigin(file, listedFromLog(await open(), stat));
     // Beyond that, what is there stays: a list goes through all, so whatever made room would be needed next.
-    if (this.#known.size < LISTED_MAX || this.#known.has(logPath(location)))
-      this.#known.set(logPath(location), { stat, listed: ends });
+    if (this.#rows.size < LISTED_MAX || this.#rows.has(logPath(location)))
+      this.#rows.set(logPath(location), { stat, listed: ends });
     return ends;
   }
 }
@@ -174,11 +174,11 @@ function listedFromLog(log: JsonlLog | null, stat: FileStat): LogRow | null {
 }
 
 /** A log whose beginning cannot be read still says at its end what it was forked from. */
-async function withLastOrigin(file: DiskFile, found: LogRow | null): Promise<LogRow | null> {
-  if (found?.unread !== true) return found;
+async function withLastOrigin(file: DiskFile, row: LogRow | null): Promise<LogRow | null> {
+  if (row?.unread !== true) return row;
   const last = await commitEndingAt(file, (await file.stat()).size);
-  if (last === null || !(await isWhole(file, last.at, last.line, last.commit))) return found;
-  return { ...found, origin: last.commit.origin, unread: false };
+  if (last === null || !(await isWhole(file, last.at, last.line, last.commit))) return row;
+  return { ...row, origin: last.commit.origin, unread: false };
 }
 
 /** What a list says of a conversation that cannot be opened at all. */

@@ -41,13 +41,13 @@ export class JsonlLog implements IndexedLog {
   /** How many bytes its batches take. */
   restBytes: number = 0;
 
-  constructor(location: LogLocation, found: OpenedFile) {
+  constructor(location: LogLocation, file: OpenedFile) {
     this.#location = location;
     this.conversation = location.conversation;
-    this.index = found.index;
-    this.source = found.source;
-    this.#damage = found.damage;
-    this.file = new LogFile(location, found.identity, {
+    this.index = file.index;
+    this.source = file.source;
+    this.#damage = file.damage;
+    this.file = new LogFile(location, file.identity, {
       add: (batch) => this.#add(batch),
       damaged: (damage) => this.#addRest(damage),
     });
@@ -155,7 +155,7 @@ export class JsonlLog implements IndexedLog {
   async write(commit: Commit): Promise<void> {
     const { entries, key, digest, epoch, head } = commit;
     const by = commit.byOwner ? "owner" : "outside";
-    const said = {
+    const record = {
       from: entries[0]?.seq ?? head.headSeq + 1,
       to: head.headSeq,
       by,
@@ -164,20 +164,20 @@ export class JsonlLog implements IndexedLog {
       digest,
       ...(head.link === null ? {} : { link: head.link }),
     } as const;
-    const written = await this.file.append(entries, said, head, commit.durability === "full");
+    const written = await this.file.append(entries, record, head, commit.durability === "full");
     let { at } = written;
     for (const [nth, entry] of entries.entries()) {
       const bytes = written.lengths[nth] ?? 0;
       this.#rows.set(entry.seq, { seq: entry.seq, id: entry.id, at, bytes, v: entry.v });
       at += bytes + 1;
     }
-    this.#remember(said, entries.at(-1)?.id);
+    this.#remember(record, entries.at(-1)?.id);
   }
 
   async writeOwner(epoch: number, lease: Lease | null): Promise<void> {
     const head = { ...this.index.head, epoch };
     const { headSeq } = head;
-    const said = {
+    const record = {
       from: headSeq + 1,
       to: headSeq,
       by: "owner",
@@ -187,14 +187,14 @@ export class JsonlLog implements IndexedLog {
       lease,
     } as const;
     // A lease only saves work, so a renewed one need not survive the power; an epoch must.
-    await this.file.append([], said, head, epoch !== this.index.head.epoch);
+    await this.file.append([], record, head, epoch !== this.index.head.epoch);
     this.index.setEpoch(epoch);
     this.#lease = lease;
   }
 
   async fetch(seqs: readonly number[], bytes?: number): Promise<readonly StoredEntry[]> {
-    const found = seqs.flatMap((seq) => this.#rows.get(seq) ?? []);
-    const rows = firstWithin(found, bytes, (row) => row.bytes);
+    const matches = seqs.flatMap((seq) => this.#rows.get(seq) ?? []);
+    const rows = firstWithin(matches, bytes, (row) => row.bytes);
     try {
       return await fetchRows(this.#location, this.file.identity, rows);
     } catch (error) {

@@ -109,7 +109,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
         await disk.syncFolder(dirname(this.#options.dir));
       }
       const { key, digest, epoch, head } = first;
-      const given = {
+      const commit = {
         from: 1,
         to: head.headSeq,
         by: "owner",
@@ -120,7 +120,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
         synced: 0,
         prev: "",
       } as const;
-      const { bytes } = encodeBatch(first.entries, given, head);
+      const { bytes } = encodeBatch(first.entries, commit, head);
       if (await createWhole(location, logPath(location), bytes)) return;
       throw idTaken(conversation);
     });
@@ -153,8 +153,8 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
 
   listOne(space: SpaceId, conversation: ConversationId): Promise<LogRow | null> {
     const location = this.#location(space, conversation);
-    const known = this.#open.cached(logPath(location));
-    return this.#listings.of(location, known?.damage ?? null, () => this.open(space, conversation));
+    const log = this.#open.cached(logPath(location));
+    return this.#listings.of(location, log?.damage ?? null, () => this.open(space, conversation));
   }
 
   async trim(
@@ -174,8 +174,8 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
 
   async changed(space: SpaceId, log: JsonlLog, seq: number, signal: AbortSignal | undefined): Promise<void> {
     if (log.index.head.headSeq > seq) return;
-    const known = { identity: log.file.identity, size: log.file.seenSize };
-    await this.#watch.changed(logPath(this.#location(space, log.conversation)), known, signal);
+    const version = { identity: log.file.identity, size: log.file.seenSize };
+    await this.#watch.changed(logPath(this.#location(space, log.conversation)), version, signal);
   }
 
   get closed(): boolean {
@@ -195,8 +195,8 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
     for (const [done, conversation] of conversations.entries()) {
       request.onProgress?.(done, conversations.length);
       this.#open.forget(logPath({ folder, conversation }));
-      const found = await checkLog(this.#location(space, conversation), (id) => this.open(space, id));
-      for (const one of found)
+      const problems = await checkLog(this.#location(space, conversation), (id) => this.open(space, id));
+      for (const one of problems)
         findings.push(
           request.repair && one.severity === "torn" ? await this.#repair(space, conversation, one) : one,
         );
@@ -212,11 +212,11 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
   }
 
   /** Only under the lock is a torn tail surely not another writer's batch on its way. */
-  #repair(space: SpaceId, conversation: ConversationId, found: Finding): Promise<Finding> {
+  #repair(space: SpaceId, conversation: ConversationId, finding: Finding): Promise<Finding> {
     return this.locked(space, conversation, async () => {
       const log = await this.open(space, conversation);
       if (log !== null && log.damage === null) await log.file.repair();
-      return { ...found, repaired: true };
+      return { ...finding, repaired: true };
     });
   }
 

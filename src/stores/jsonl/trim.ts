@@ -44,19 +44,19 @@ async function removeBlobs(location: LogLocation, forkRemainder: ForkRemainder |
   const folder = blobsPath(location);
   const files = await disk.list(folder);
   if (files.length === 0) return disk.removeFolder(folder);
-  let left = 0;
+  let failures = 0;
   for (const file of files) {
     const digest = digestIn(file);
-    if (digest !== null && forkRemainder?.blobs.has(digest)) left++;
+    if (digest !== null && forkRemainder?.blobs.has(digest)) failures++;
     else await destroy(disk, join(folder, file));
   }
-  if (left === 0) await disk.removeFolder(folder);
+  if (failures === 0) await disk.removeFolder(folder);
 }
 
 /** What is left of a log, as a file: marked erased, so that no list shows it. */
-function trimmedFile(log: JsonlLog, { entries: kept, origin }: ForkRemainder): Uint8Array {
+function trimmedFile(log: JsonlLog, { entries, origin }: ForkRemainder): Uint8Array {
   const { head } = log.index;
-  const last = kept.at(-1);
+  const last = entries.at(-1);
   // Nothing that was said about the conversation as a whole outlives it.
   const bare = {
     ...head,
@@ -64,14 +64,14 @@ function trimmedFile(log: JsonlLog, { entries: kept, origin }: ForkRemainder): U
     cwd: null,
     summary: null,
     origin,
-    createdAt: kept[0]?.time ?? head.createdAt,
+    createdAt: entries[0]?.time ?? head.createdAt,
     updatedAt: last?.time ?? head.updatedAt,
   };
   const files: Uint8Array[] = [];
   let prev = "";
-  for (const { entries: run, link } of relink(sha256, kept)) {
+  for (const { entries: run, link } of relink(sha256, entries)) {
     const leaf = { ...head.leaf, id: run.at(-1)?.id ?? head.leaf.id };
-    const given = {
+    const commit = {
       from: run[0]?.seq ?? 1,
       to: run.at(-1)?.seq ?? 0,
       by: "owner",
@@ -80,7 +80,7 @@ function trimmedFile(log: JsonlLog, { entries: kept, origin }: ForkRemainder): U
       digest: null,
       ...(link === null ? {} : { link }),
     } as const;
-    const batch = encodeBatch(run, { ...given, erased: true, synced: 0, prev }, { ...bare, leaf });
+    const batch = encodeBatch(run, { ...commit, erased: true, synced: 0, prev }, { ...bare, leaf });
     files.push(batch.bytes);
     prev = batch.sum;
   }

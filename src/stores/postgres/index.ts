@@ -146,22 +146,22 @@ function listenerFor(
 }
 
 /** Makes the tables where there are none, and takes the way that the schema was made for. */
-async function openSchema(db: Db, given: SchemaOptions & { readonly readOnly: boolean }): Promise<Db> {
-  let found = await foundVersion(db);
-  if (found === null && given.readOnly)
+async function openSchema(db: Db, options: SchemaOptions & { readonly readOnly: boolean }): Promise<Db> {
+  let version = await foundVersion(db);
+  if (version === null && options.readOnly)
     throw new LogError("store_gone", `${db.place}: There is no store of Holdfast there yet`, {
       place: db.place,
     });
-  if (!given.readOnly && !(await isUpToDate(db, found, given))) {
-    await migrateSchema(db.patient(), given);
-    found = await foundVersion(db);
+  if (!options.readOnly && !(await isUpToDate(db, version, options))) {
+    await migrateSchema(db.patient(), options);
+    version = await foundVersion(db);
   }
-  if (found === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
-  checkSchemaVersion(found, db.place);
+  if (version === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
+  checkSchemaVersion(version, db.place);
   // A store that may not bring an older schema up to date does without the functions that are missing there.
-  const functions = given.functions && found.functions && found.version >= SCHEMA_VERSION;
+  const functions = options.functions && version.functions && version.version >= SCHEMA_VERSION;
   const texts = new SqlTexts(db.schema, functions);
-  return db.with({ texts, fenced: found.rowSecurity });
+  return db.with({ texts, fenced: version.rowSecurity });
 }
 
 class PostgresStore implements StoreDriver {
@@ -269,10 +269,10 @@ function explained(db: Db, space: SpaceStore, readOnly: boolean): SpaceStore {
   const around = (verb: Verb): AnyVerb => {
     if (verb === "tail") return (request) => explainedTail(db, space.tail(request as TailRequest));
     const refused = readOnly && (WRITE_VERBS as readonly Verb[]).includes(verb);
-    return async (...given) => {
+    return async (...args) => {
       if (refused) throw new LogError("read_only", `${db.place} was opened for reading only`);
       try {
-        return await Reflect.apply(space[verb] as AnyVerb, space, given);
+        return await Reflect.apply(space[verb] as AnyVerb, space, args);
       } catch (error) {
         throw db.explain(error);
       }

@@ -63,12 +63,12 @@ export function isSilent(error: unknown): boolean {
 /** What the database or the network said, as something a caller can act on. `place` says where, without a password. */
 export function toLogError(error: unknown, place: string): LogError {
   if (isLogError(error)) return error;
-  const said = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   const details = { place };
   if (mayTryAgain(error))
     return new LogError(
       "busy",
-      `${place}: Others write to the same rows; nothing was written, try again (${said})`,
+      `${place}: Others write to the same rows; nothing was written, try again (${message})`,
       details,
       {
         cause: error,
@@ -77,13 +77,13 @@ export function toLogError(error: unknown, place: string): LogError {
   if (isLost(error))
     return new LogError(
       "store_failed",
-      `${place}: The database cannot be reached, is silent, or the connection was cut (${said}). What is stored is safe; try again, with the same key where something was written`,
+      `${place}: The database cannot be reached, is silent, or the connection was cut (${message}). What is stored is safe; try again, with the same key where something was written`,
       { ...details, lost: true },
       { cause: error },
     );
-  const code = POOL_FULL.test(said) ? "busy" : (CODES[stateOf(error)] ?? "store_failed");
+  const code = POOL_FULL.test(message) ? "busy" : (CODES[stateOf(error)] ?? "store_failed");
   const sentence = SENTENCES[code] ?? "The database refused";
-  return new LogError(code, `${place}: ${sentence} (${said})`, details, { cause: error });
+  return new LogError(code, `${place}: ${sentence} (${message})`, details, { cause: error });
 }
 
 export function notFound(conversation: string): LogError {

@@ -108,9 +108,9 @@ export function syncFolder(folder: string): void {
  * would take a log that is in use for its own and remove it.
  */
 export function checkFile(path: string): void {
-  const found = statSync(path);
-  if (!found.isFile()) throw foreignFile(path, false);
-  if (found.size === 0) return;
+  const stats = statSync(path);
+  if (!stats.isFile()) throw foreignFile(path, false);
+  if (stats.size === 0) return;
   const logged = walBytes(path) > 0;
   try {
     checkThrough(new URL(`${pathToFileURL(path).href}?immutable=1`), path);
@@ -136,10 +136,14 @@ function checkThrough(file: string | URL, path: string): void {
 }
 
 function foreignFile(path: string, sqlite: boolean): LogError {
-  const what = sqlite ? "a SQLite file of another program" : "not a SQLite file";
-  return new LogError("invalid_request", `${path} is ${what}, not a Holdfast store; nothing was changed`, {
-    path,
-  });
+  const description = sqlite ? "a SQLite file of another program" : "not a SQLite file";
+  return new LogError(
+    "invalid_request",
+    `${path} is ${description}, not a Holdfast store; nothing was changed`,
+    {
+      path,
+    },
+  );
 }
 
 export function walBytes(path: string): number {

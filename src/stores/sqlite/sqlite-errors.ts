@@ -50,26 +50,26 @@ export function isNotSqlite(error: unknown): boolean {
 export function toLogError(error: unknown, path: string): LogError {
   if (isLogError(error)) return error;
   const code = codeOf(error);
-  const said = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   if (code === "duplicate_id")
     return new LogError(
       code,
-      `An entry with the same id exists already (${said}); nothing was written`,
+      `An entry with the same id exists already (${message}); nothing was written`,
       {},
       { cause: error },
     );
   // Who may not even read is not helped by hearing about writing.
-  const denied = /^(EACCES|EPERM)\b/.test(said);
+  const denied = /^(EACCES|EPERM)\b/.test(message);
   const sentence = denied ? "The system denies access to it" : (SENTENCES[code] ?? "The store failed");
-  return new LogError(code, `${path}: ${sentence} (${said})`, { path }, { cause: error });
+  return new LogError(code, `${path}: ${sentence} (${message})`, { path }, { cause: error });
 }
 
 /** An erase that could not empty the log: unlike any other write that fails, it has been done. */
 export function erasedInLog(error: unknown, path: string): LogError {
-  const said = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   return new LogError(
     codeOf(error),
-    `${path}: The conversation is erased for good, but its bytes are still in the file's log (${said}). They go with the next pause in which that is possible, at the latest when the store is closed by all`,
+    `${path}: The conversation is erased for good, but its bytes are still in the file's log (${message}). They go with the next pause in which that is possible, at the latest when the store is closed by all`,
     { path, erased: true },
     { cause: error },
   );

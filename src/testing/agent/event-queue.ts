@@ -5,7 +5,7 @@ export class EventQueue {
   #waiting: PromptEvent[] = [];
   #wake: (() => void) | null = null;
   #closed: boolean = false;
-  readonly #asked = new Map<PromptEvent, () => void>();
+  readonly #resolvers = new Map<PromptEvent, () => void>();
 
   push(event: PromptEvent): void {
     if (this.#closed) return;
@@ -17,7 +17,7 @@ export class EventQueue {
   /** Resolves when the reader asks for what follows this event; never when nobody does. */
   async pushAndWait(event: PromptEvent): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#asked.set(event, resolve);
+    this.#resolvers.set(event, resolve);
     this.push(event);
     await promise;
   }
@@ -27,7 +27,7 @@ export class EventQueue {
       const event = this.#waiting.shift();
       if (event !== undefined) {
         yield event;
-        this.#asked.get(event)?.();
+        this.#resolvers.get(event)?.();
         if (event.type === "end") return;
         continue;
       }

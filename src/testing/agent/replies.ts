@@ -25,10 +25,10 @@ export type Act =
  * What the agent does about a prompt, command by command. It knows what its own session holds and nothing else: facts
  * told elsewhere are not known, and an action counts as done only if the session says so.
  */
-export function actsFor(words: string, memory: readonly Line[]): Act {
-  const command = orderOf(words);
+export function actsFor(text: string, memory: readonly Line[]): Act {
+  const command = orderOf(text);
   const remember = /^remember ([^\s=]+)=(.+)$/i.exec(command);
-  if (remember !== null) return say(notedText(remember[1] ?? "", remember[2] ?? "", command !== words));
+  if (remember !== null) return say(notedText(remember[1] ?? "", remember[2] ?? "", command !== text));
   const recall = /^recall (\S+)$/i.exec(command);
   if (recall !== null) return say(recalledFrom(recall[1] ?? "", memory));
   const work = /^work (\d+)$/i.exec(command);
@@ -80,10 +80,10 @@ const CUT_OFF = new RegExp(String.raw`${escapeForRegExp(CUT_OFF_LABEL)}(?:\n>.*)
 
 function recalledFrom(key: string, memory: readonly Line[]): string {
   // An answer that was cut off has half a value in it: what was told counts before what was answered.
-  const told = memory.filter(({ role }) => role === "user");
-  const heard = told.map(({ text }) => text.replaceAll(CUT_OFF, ""));
+  const prompts = memory.filter(({ role }) => role === "user");
+  const texts = prompts.map(({ text }) => text.replaceAll(CUT_OFF, ""));
   const all = memory.map(({ text }) => text);
-  return recalled(key, heard) ?? recalled(key, all) ?? `I do not know ${key}`;
+  return recalled(key, texts) ?? recalled(key, all) ?? `I do not know ${key}`;
 }
 
 function say(text: string): Act {

@@ -16,8 +16,8 @@ export function linesOf(messages: readonly Message[]): readonly Line[] {
     }
     const call = calls.get(message.toolCallId);
     if (call === undefined) return [];
-    const known = message.isError === true ? "failed" : "done";
-    const state = text === OUTCOME_UNKNOWN ? "outcome unknown" : known;
+    const result = message.isError === true ? "failed" : "done";
+    const state = text === OUTCOME_UNKNOWN ? "outcome unknown" : result;
     return [{ role: "tool", text: `${call.name} ${JSON.stringify(call.input)}: ${state}` }];
   });
 }
@@ -27,27 +27,27 @@ const TOOL_LINE = /^(\S+) (\{.*\}): (done|failed|not run|outcome unknown)$/s;
 /** What the agent's own record of a session holds: a tool is a call when it begins and a result when it ends. */
 export function nativeOf(session: string, lines: readonly Line[]): readonly NativeMessage[] {
   let open: ToolCall | null = null;
-  const found: Pick<NativeMessage, "message" | "notRun">[] = [];
+  const messages: Pick<NativeMessage, "message" | "notRun">[] = [];
   for (const [at, { role, text }] of lines.entries()) {
     const [, name = "", input = "{}", state = ""] = (role === "tool" && TOOL_LINE.exec(text)) || [];
-    if (role !== "tool") found.push({ message: { role, content: [{ type: "text", text }] } });
+    if (role !== "tool") messages.push({ message: { role, content: [{ type: "text", text }] } });
     else if (open === null || state === "outcome unknown") {
       open = { type: "toolCall", id: `${session}-call-${at}`, name, input: readJson(input) };
-      found.push({ message: { role: "assistant", content: [open] } });
+      messages.push({ message: { role: "assistant", content: [open] } });
     }
     if (role !== "tool" || state === "outcome unknown" || open === null) continue;
     const about = { toolCallId: open.id, toolName: name, isError: state !== "done" };
     const message: Message = { role: "toolResult", ...about, content: [{ type: "text", text: state }] };
-    found.push({ message, ...(state === "not run" ? { notRun: true } : {}) });
+    messages.push({ message, ...(state === "not run" ? { notRun: true } : {}) });
     open = null;
   }
-  return found.map((native, at) => Object.assign(native, { id: `${session}/${at}`, time: null }));
+  return messages.map((native, at) => Object.assign(native, { id: `${session}/${at}`, time: null }));
 }
 
 /** Someone goes on with a session in the agent's own program; Holdfast sees nothing of it but the record. */
 export function visit(world: SimWorld, session: string, prompt: string): void {
   const lines = [...(world.transcript(session) ?? [])];
-  const known = lines.length;
+  const count = lines.length;
   lines.push({ role: "user", text: prompt });
   for (const command of commandsOf(prompt)) {
     const act = actsFor(command, lines);
@@ -59,5 +59,5 @@ export function visit(world: SimWorld, session: string, prompt: string): void {
     const text = act.do === "email" ? `Sent the ${act.identity}. ` : act.pieces.join("");
     lines.push({ role: "assistant", text });
   }
-  world.appendTranscript(session, lines.slice(known));
+  world.appendTranscript(session, lines.slice(count));
 }

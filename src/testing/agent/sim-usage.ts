@@ -10,8 +10,8 @@ const CHARS_PER_TOKEN = 4;
 export const REPLAYED: Usage = { inputTokens: UNCACHED_TOKENS, outputTokens: 10, costMicros: 0 };
 
 /** What it counts for an answer to all that its session holds. */
-export function computedUsage(held: readonly Line[], answer: string): Usage {
-  const heldChars = held.reduce((sum, line) => sum + line.text.length, 0);
+export function computedUsage(context: readonly Line[], answer: string): Usage {
+  const heldChars = context.reduce((sum, line) => sum + line.text.length, 0);
   return {
     inputTokens: UNCACHED_TOKENS,
     cacheReadTokens: SYSTEM_TOKENS + Math.ceil(heldChars / CHARS_PER_TOKEN),

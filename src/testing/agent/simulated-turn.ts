@@ -92,8 +92,8 @@ export class SimTurn {
   async #work(): Promise<void> {
     const { memory } = this.#worker;
     const raw = textOfBlocks(this.#request.content, "\n");
-    const told = this.#request.proven ? raw : withPreamble(this.#request.prior, raw);
-    this.#remember({ role: "user", text: told });
+    const prompt = this.#request.proven ? raw : withPreamble(this.#request.prior, raw);
+    this.#remember({ role: "user", text: prompt });
     await this.#arrive("start");
     await this.#pause(THINK_MS);
     if (this.#worker.world.corrupt.has(this.#worker.id)) throw this.#complaint("corrupt");
@@ -128,13 +128,13 @@ export class SimTurn {
     await this.#arrive("before_tool");
     this.#saveText();
     const call = world.newName("call");
-    const what = { type: "tool", call, name: "send_email", input: act.input } as const;
+    const event = { type: "tool", call, name: "send_email", input: act.input } as const;
     const mark = `send_email ${JSON.stringify(act.input)}`;
-    if (this.#worker.process.inside) await this.#announce({ ...what, state: "started" });
+    if (this.#worker.process.inside) await this.#announce({ ...event, state: "started" });
     else {
       this.#remember({ role: "tool", text: `${mark}: outcome unknown` });
       if (!(await this.#mayRun())) return this.#remember({ role: "tool", text: `${mark}: not run` });
-      this.#say({ ...what, state: "started" });
+      this.#say({ ...event, state: "started" });
     }
     const send = (): void =>
       world.outbox.add({ identity: act.identity, atMs: world.nowMs(), session: this.#worker.id });
@@ -143,7 +143,7 @@ export class SimTurn {
     await this.#pause(TOOL_MS);
     if (!this.#worker.process.inside) send();
     this.#remember({ role: "tool", text: `${mark}: done` });
-    this.#say({ ...what, state: "done", output: `Sent: ${act.identity}` });
+    this.#say({ ...event, state: "done", output: `Sent: ${act.identity}` });
     await this.#arrive("after_tool");
     this.#emit(`Sent the ${act.identity}. `);
     await this.#pause(PIECE_MS);

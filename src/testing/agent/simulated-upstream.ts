@@ -45,7 +45,7 @@ export interface SimUpstreamOptions {
 
 /** What was asked of the agent besides prompts, for tests to look at. */
 export interface SimUpstream extends Upstream {
-  readonly asked: readonly {
+  readonly requests: readonly {
     readonly verb: "open" | "resume" | "fork" | "restore" | "history" | "restart" | "prompt" | "close";
     readonly session: string | null;
     readonly settings: SessionSettings | null;
@@ -62,7 +62,7 @@ interface AgentHandle {
   readonly place: string;
   readonly options: SimUpstreamOptions;
   readonly death: AbortSignal;
-  readonly asked: SimUpstream["asked"][number][];
+  readonly requests: SimUpstream["requests"][number][];
 }
 
 /** A simulated agent. It belongs to the world's present life: after `world.kill()` it never answers again. */
@@ -70,7 +70,7 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
   const account = options.account ?? null;
   const home = options.home === undefined ? "" : `${options.home}:`;
   const place = `${home}${account === null ? options.agent : `${options.agent}/${account}`}`;
-  const handle: AgentHandle = { world, place, options, death: world.death, asked: [] };
+  const handle: AgentHandle = { world, place, options, death: world.death, requests: [] };
   const call = <T>(work: () => Promise<T>): Promise<T> =>
     handle.death.aborted ? new Promise<T>(() => undefined) : whileAlive(work(), handle.death);
   return {
@@ -79,7 +79,7 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
     capabilities: withDefaults(CAPABILITIES, options.capabilities ?? {}),
     toolsElsewhere: options.inside !== true,
     endings: vendorOf(options.agent).endings,
-    asked: handle.asked,
+    requests: handle.requests,
     open: (settings) => call(() => open(handle, settings)),
     resume: (id, settings) => call(() => resume(handle, id, settings)),
     fork: (id, settings, keepTurns) => call(() => fork(handle, { id, settings, keepTurns })),
@@ -94,21 +94,21 @@ export function simUpstream(world: SimWorld, options: SimUpstreamOptions): SimUp
 }
 
 async function open(handle: AgentHandle, settings: SessionSettings): Promise<UpstreamSession> {
-  handle.asked.push({ verb: "open", session: null, settings });
+  handle.requests.push({ verb: "open", session: null, settings });
   processAt(handle);
   await arrive(handle, "open", null);
   const id = handle.world.newName(`${handle.options.agent}-session`);
-  return openSession(handle, id, { lines: [], shown: null });
+  return openSession(handle, id, { lines: [], transcript: null });
 }
 
 async function resume(handle: AgentHandle, id: string, settings: SessionSettings): Promise<UpstreamSession> {
   const { world } = handle;
-  handle.asked.push({ verb: "resume", session: id, settings });
+  handle.requests.push({ verb: "resume", session: id, settings });
   processAt(handle);
   await arrive(handle, "resume", id);
   const lines = processAt(handle).sessions.get(id)?.lines ?? world.transcript(id);
   if (lines === null) throw failure(handle, "unknown_session", id);
-  return openSession(handle, id, { lines, shown: shownBy(handle, lines) });
+  return openSession(handle, id, { lines, transcript: shownBy(handle, lines) });
 }
 
 interface ForkInput {
@@ -119,15 +119,15 @@ interface ForkInput {
 
 async function fork(handle: AgentHandle, forking: ForkInput): Promise<UpstreamSession> {
   const { world } = handle;
-  handle.asked.push({ verb: "fork", session: forking.id, settings: forking.settings });
+  handle.requests.push({ verb: "fork", session: forking.id, settings: forking.settings });
   await arrive(handle, "open", forking.id);
   const lines = processAt(handle).sessions.get(forking.id)?.lines ?? world.transcript(forking.id);
   if (lines === null) throw failure(handle, "unknown_session", forking.id);
-  const kept = forking.keepTurns === undefined ? lines : firstTurns(lines, forking.keepTurns);
+  const copy = forking.keepTurns === undefined ? lines : firstTurns(lines, forking.keepTurns);
   const id = world.newName(`${handle.options.agent}-session`);
-  world.saveTranscript(id, kept);
+  world.saveTranscript(id, copy);
   if (world.corrupt.has(forking.id)) world.corrupt.add(id);
-  return openSession(handle, id, { lines: kept, shown: shownBy(handle, kept) });
+  return openSession(handle, id, { lines: copy, transcript: shownBy(handle, copy) });
 }
 
 async function restore(
@@ -136,13 +136,13 @@ async function restore(
   settings: SessionSettings,
 ): Promise<UpstreamSession> {
   const { world } = handle;
-  handle.asked.push({ verb: "restore", session: null, settings });
+  handle.requests.push({ verb: "restore", session: null, settings });
   processAt(handle);
   await arrive(handle, "open", null);
   const id = world.newName(`${handle.options.agent}-session`);
   const lines = linesOf(messages);
   world.saveTranscript(id, lines);
-  return openSession(handle, id, { lines, shown: null });
+  return openSession(handle, id, { lines, transcript: null });
 }
 
 async function history(
@@ -150,14 +150,14 @@ async function history(
   id: string,
   settings: SessionSettings,
 ): Promise<readonly NativeMessage[] | null> {
-  handle.asked.push({ verb: "history", session: id, settings });
+  handle.requests.push({ verb: "history", session: id, settings });
   await handle.world.timeline.sleep(CALL_MS);
   const lines = handle.world.transcript(id);
   return lines === null ? null : nativeOf(id, lines);
 }
 
 async function restart(handle: AgentHandle, token: string | null): Promise<void> {
-  handle.asked.push({ verb: "restart", session: null, settings: null });
+  handle.requests.push({ verb: "restart", session: null, settings: null });
   await handle.world.timeline.sleep(CALL_MS);
   handle.world.endGroup(handle.place, token);
 }
@@ -201,7 +201,7 @@ function failure(
 async function arrive(handle: AgentHandle, phase: "open" | "resume", id: string | null): Promise<void> {
   const { world, options } = handle;
   await world.timeline.sleep(CALL_MS);
-  const moment = `${handle.place}/${id ?? ""}/${handle.asked.length}/${world.nowMs()}`;
+  const moment = `${handle.place}/${id ?? ""}/${handle.requests.length}/${world.nowMs()}`;
   const fault = world.faults.at({ phase, agent: options.agent, moment });
   if (fault === null) return;
   const complaint = COMPLAINTS[fault.kind];
@@ -221,7 +221,7 @@ async function arrive(handle: AgentHandle, phase: "open" | "resume", id: string 
 
 interface OpenSessionInput {
   readonly lines: readonly Line[];
-  readonly shown: readonly ShownMessage[] | null;
+  readonly transcript: readonly ShownMessage[] | null;
 }
 
 /** A session in the hands of the process that runs now. */
@@ -241,13 +241,13 @@ function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): 
   let turn: SimTurn | null = null;
   return {
     id,
-    shown: begun.shown,
+    transcript: begun.transcript,
     ...(handle.options.model === undefined ? {} : { model: handle.options.model }),
     get process() {
       return handle.world.processOf(handle.place)?.token ?? `${running.token}-gone`;
     },
     async *prompt(request) {
-      handle.asked.push({ verb: "prompt", session: worker.id, settings: request.settings });
+      handle.requests.push({ verb: "prompt", session: worker.id, settings: request.settings });
       const queue = new EventQueue();
       turn = begin(handle, { worker, request, queue, memory });
       for await (const event of queue.read()) {
@@ -259,7 +259,7 @@ function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): 
       turn?.cancel();
     },
     async close() {
-      handle.asked.push({ verb: "close", session: worker.id, settings: null });
+      handle.requests.push({ verb: "close", session: worker.id, settings: null });
       running.sessions.delete(worker.id);
     },
   };

@@ -57,7 +57,7 @@ function toOpenAi(messages: readonly ContextMessage[]): readonly OpenAiMessage[]
 function brokenForAnthropic(turns: readonly AnthropicMessage[]): readonly string[] {
   const broken: string[] = [];
   if (turns.length > 0 && turns[0]?.role !== "user") broken.push("the first message is not the user's");
-  let asked: readonly string[] = [];
+  let calls: readonly string[] = [];
   for (const [at, { role, content }] of turns.entries()) {
     if (turns[at - 1]?.role === role) broken.push(`message ${at}: two turns of the ${role} in a row`);
     if (content.length === 0) broken.push(`message ${at}: empty`);
@@ -66,13 +66,13 @@ function brokenForAnthropic(turns: readonly AnthropicMessage[]): readonly string
     const results = content.flatMap((block) => (block.type === "tool_result" ? [block.id] : []));
     if (content.slice(0, results.length).some((block) => block.type !== "tool_result"))
       broken.push(`message ${at}: results behind other content`);
-    if (!same(results, asked))
-      broken.push(`message ${at}: results [${results.join(", ")}] for calls [${asked.join(", ")}]`);
-    asked = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
-    if (role === "user" && asked.length > 0) broken.push(`message ${at}: the user calls a tool`);
-    if (new Set(asked).size !== asked.length) broken.push(`message ${at}: two calls with one id`);
+    if (!same(results, calls))
+      broken.push(`message ${at}: results [${results.join(", ")}] for calls [${calls.join(", ")}]`);
+    calls = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
+    if (role === "user" && calls.length > 0) broken.push(`message ${at}: the user calls a tool`);
+    if (new Set(calls).size !== calls.length) broken.push(`message ${at}: two calls with one id`);
   }
-  if (asked.length > 0) broken.push(`calls [${asked.join(", ")}] without results at the end`);
+  if (calls.length > 0) broken.push(`calls [${calls.join(", ")}] without results at the end`);
   return broken;
 }
 
@@ -111,7 +111,7 @@ function isSent({ role, content }: ContextMessage): boolean {
 export function judgeContext(messages: readonly ContextMessage[]): readonly string[] {
   const sent = messages.filter(isSent);
   return [
-    ...brokenForAnthropic(toAnthropic(sent)).map((what) => `Anthropic: ${what}`),
-    ...brokenForOpenAi(toOpenAi(sent)).map((what) => `OpenAI: ${what}`),
+    ...brokenForAnthropic(toAnthropic(sent)).map((problem) => `Anthropic: ${problem}`),
+    ...brokenForOpenAi(toOpenAi(sent)).map((problem) => `OpenAI: ${problem}`),
   ];
 }

@@ -90,8 +90,8 @@ export class LogJudge {
   }
 
   /** Notes a violation; for judges with more rules. */
-  blame(what: string): void {
-    this.#violations.push(what);
+  blame(problem: string): void {
+    this.#violations.push(problem);
   }
 
   add(entry: Entry): void {
@@ -214,9 +214,9 @@ export class LogJudge {
     if (PASSING.has(reason)) this.blame(`a new chain after a mere ${reason}`);
     const limited = this.#limited.get(place);
     // Whoever goes on in a fork leaves the other session as it is, to be come back to.
-    const asked =
+    const isAttempted =
       limited === undefined || reason === "forked" || this.#touches(limited.session) > limited.touches;
-    if (limited !== undefined && upstream !== limited.session && !asked)
+    if (limited !== undefined && upstream !== limited.session && !isAttempted)
       this.blame(`${limited.session} was limited and then left without being asked again`);
     this.#limited.delete(place);
     this.#agents.set(upstream, place);

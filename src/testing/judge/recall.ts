@@ -8,12 +8,12 @@ type Node = Entry & { readonly hidden: boolean };
  */
 export function recallOf(
   branch: readonly Node[],
-  asked: { readonly fact: string; readonly window: number },
+  question: { readonly fact: string; readonly window: number },
 ): "known" | "gone" | "old" {
   const reset = branch.findLastIndex((node) => node.type === "reset");
   const visible = branch.slice(reset + 1).filter((node) => !node.hidden && node.type === "message");
-  const holds = (node: Node): boolean => node.payload.includes(asked.fact);
-  if (visible.slice(0, -1).filter(isText).slice(-asked.window).some(holds)) return "known";
+  const holds = (node: Node): boolean => node.payload.includes(question.fact);
+  if (visible.slice(0, -1).filter(isText).slice(-question.window).some(holds)) return "known";
   return visible.some(holds) ? "old" : "gone";
 }
 

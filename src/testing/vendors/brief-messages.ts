@@ -4,9 +4,9 @@ import type { NativeMessage } from "#upstream/upstream";
 /** One line per message: who said what. */
 export function briefMessages(messages: readonly NativeMessage[] | null): readonly string[] {
   return (messages ?? []).map(({ message }) => {
-    const said = message.content.map(briefBlock).join(" + ");
-    if (message.role !== "toolResult") return `${message.role}: ${said}`;
-    return `${message.isError === true ? "error" : "result"} of ${message.toolCallId}: ${said}`;
+    const text = message.content.map(briefBlock).join(" + ");
+    if (message.role !== "toolResult") return `${message.role}: ${text}`;
+    return `${message.isError === true ? "error" : "result"} of ${message.toolCallId}: ${text}`;
   });
 }
 

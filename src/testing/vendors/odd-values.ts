@@ -14,9 +14,9 @@ export class OddValues {
 
   /** What the examples hold is mixed in: a reader looks closer at what it knows. */
   constructor(examples: readonly Json[] = []) {
-    const held = membersOf(examples);
-    this.#names = [...NAMES, ...held.map(({ name }) => name)];
-    this.#values = [...VALUES, ...held.map(({ value }) => value)];
+    const members = membersOf(examples);
+    this.#names = [...NAMES, ...members.map(({ name }) => name)];
+    this.#values = [...VALUES, ...members.map(({ value }) => value)];
   }
 
   fields(depth: number = DEPTH_MAX): Fields {

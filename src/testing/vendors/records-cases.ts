@@ -122,8 +122,11 @@ const READING: readonly RecordsCase[] = [
     run: async (subject) => {
       const { golden } = subject;
       const { store } = await homeWith(subject);
-      const said = briefMessages(await store.read(golden.id));
-      assert.deepEqual([said.length, said[0], said.at(-1)], [golden.messages, golden.first, golden.last]);
+      const messages = briefMessages(await store.read(golden.id));
+      assert.deepEqual(
+        [messages.length, messages[0], messages.at(-1)],
+        [golden.messages, golden.first, golden.last],
+      );
       assert.notEqual(await store.stamp(golden.id), null);
     },
   },
@@ -277,11 +280,11 @@ const CHANGING: readonly RecordsCase[] = [
       const again = await copyOf(copy);
       assert.equal(new Set([golden.id, copy, again]).size, 3);
       // Results may stand in another order than they came in; nothing is missing and nothing is added.
-      const [given, read] = await Promise.all([golden.id, copy].map((id) => store.read(id)));
-      assert.deepEqual(briefMessages(read ?? null).toSorted(), briefMessages(given ?? null).toSorted());
+      const [original, read] = await Promise.all([golden.id, copy].map((id) => store.read(id)));
+      assert.deepEqual(briefMessages(read ?? null).toSorted(), briefMessages(original ?? null).toSorted());
       const [once, twice] = await Promise.all([copy, again].map((id) => store.read(id)));
-      const said = (messages: typeof once): unknown => (messages ?? []).map(({ message }) => message);
-      assert.deepEqual(said(twice), said(once));
+      const contents = (messages: typeof once): unknown => (messages ?? []).map(({ message }) => message);
+      assert.deepEqual(contents(twice), contents(once));
       assert.equal(await store.stamp(golden.id), stamp);
     },
   },

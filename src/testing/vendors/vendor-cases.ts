@@ -65,12 +65,12 @@ export const vendorContract: readonly VendorCase[] = [
       );
       for (let round = 0; round < ODD_ROUNDS; round++) {
         const [inner, outer] = [odd.fields(), odd.fields()];
-        const said = { ...outer, _meta: { ...inner, codex: inner, claudeCode: inner } };
-        dialect.failureIn(said);
+        const marked = { ...outer, _meta: { ...inner, codex: inner, claudeCode: inner } };
+        dialect.failureIn(marked);
         dialect.failureIn(outer);
         dialect.toolName(inner);
-        dialect.neverRan(said);
-        dialect.programMessages?.meaning(said);
+        dialect.neverRan(marked);
+        dialect.programMessages?.meaning(marked);
       }
     },
   },

@@ -57,17 +57,17 @@ export async function act(call: ToolCallRequest, options: ActOptions): Promise<A
   });
   if (timeoutMs !== undefined)
     void abortAfter(Math.min(timeoutMs, TIMER_MS_MAX), late, options.clock, over.signal);
-  const given = await Promise.race([running, stoppedFor(signal, options.clock, over.signal)]);
+  const output = await Promise.race([running, stoppedFor(signal, options.clock, over.signal)]);
   over.abort();
   const limit = late.signal.aborted && timeoutMs !== undefined ? timeoutMs : null;
-  if (given === "still_running") {
+  if (output === "still_running") {
     // Where it changes nothing there is nothing to be unknown of.
     if (limit === null || tool.effect !== "none") return { result: null, ended: [] };
     return { result: await failedOutput(lateText(tool, limit), tool, keepBlob), ended: [] };
   }
-  if ("output" in given)
-    return { result: await normalOutput(given.output, tool, keepBlob), ended: processes };
-  const why = limit === null ? given.error : `${lateText(tool, limit)} It said: ${errorText(given.error)}`;
+  if ("output" in output)
+    return { result: await normalOutput(output.output, tool, keepBlob), ended: processes };
+  const why = limit === null ? output.error : `${lateText(tool, limit)} It said: ${errorText(output.error)}`;
   return { result: await failedOutput(why, tool, keepBlob), ended: [] };
 }
 

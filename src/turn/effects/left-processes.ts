@@ -19,16 +19,16 @@ interface LeftProcess {
 
 /** The processes that tools made known and of which nothing says that they ended. */
 export function leftProcesses(facts: Iterable<Entry>): readonly LeftProcess[] {
-  const left = new Map<string, LeftProcess>();
+  const open = new Map<string, LeftProcess>();
   for (const fact of facts) {
     if (fact.type !== "tool_progress") continue;
     const data = fieldsIn(fact.data);
     const process = textIn(data?.["process"]);
     if (process === null) continue;
-    if (data?.["ended"] === true) left.delete(process);
-    else left.set(process, { call: fact.call, process });
+    if (data?.["ended"] === true) open.delete(process);
+    else open.set(process, { call: fact.call, process });
   }
-  return [...left.values()];
+  return [...open.values()];
 }
 
 /**
@@ -48,18 +48,18 @@ export async function endToolProcesses(
   conversation: Conversation,
   startSeq: number,
 ): Promise<readonly EntryBody[]> {
-  const left = leftProcesses(await progressFacts(conversation, startSeq));
-  for (const { process } of left) {
+  const processes = leftProcesses(await progressFacts(conversation, startSeq));
+  for (const { process } of processes) {
     const identity = readIdentity(process);
     try {
       if (identity !== null) await endGroup(identity);
     } catch (cause) {
-      const said = cause instanceof Error ? cause.message : String(cause);
-      const why = `What a tool of the last turn started may still be at work and could not be ended: ${said}. Nothing was run or sent; end it by hand and try again`;
+      const message = cause instanceof Error ? cause.message : String(cause);
+      const why = `What a tool of the last turn started may still be at work and could not be ended: ${message}. Nothing was run or sent; end it by hand and try again`;
       throw new LogError("busy", why, {}, { cause });
     }
   }
-  return left.map(({ call, process }) => processEnded(call, process));
+  return processes.map(({ call, process }) => processEnded(call, process));
 }
 
 async function progressFacts({ space, id }: Conversation, startSeq: number): Promise<readonly Entry[]> {
@@ -84,10 +84,10 @@ export async function endLeftAgent(
   endProcess: (process: string) => Promise<void>,
 ): Promise<void> {
   const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
-  const asked = facts.findLast((fact) => fact.type === "attempt" && fact.turn === open?.id);
-  if (asked?.type !== "attempt" || asked.process === undefined) return;
+  const attempt = facts.findLast((fact) => fact.type === "attempt" && fact.turn === open?.id);
+  if (attempt?.type !== "attempt" || attempt.process === undefined) return;
   try {
-    await endProcess(asked.process);
+    await endProcess(attempt.process);
   } catch (cause) {
     const why = "The agent of the last turn may still be at work and could not be ended; nothing was sent";
     throw new LogError("busy", why, {}, { cause });

@@ -61,7 +61,7 @@ export async function endGroup(
   processes: ProcessTable = PROCESSES,
 ): Promise<void> {
   if (identity.machine !== (await machineName())) return;
-  let left = { found: [], unclear: false } as Looked;
+  let survivors = { pids: [], unclear: false } as Looked;
   for (const [signal, ms] of [
     ["SIGTERM", TERM_MS],
     ["SIGKILL", KILL_MS],
@@ -70,16 +70,17 @@ export async function endGroup(
     const sent = new Set<number>();
     const untilMs = performance.now() + ms;
     do {
-      left = await look(identity, processes);
-      if (left.found.length === 0 && !left.unclear) return;
-      for (const pid of left.found) {
+      survivors = await look(identity, processes);
+      if (survivors.pids.length === 0 && !survivors.unclear) return;
+      for (const pid of survivors.pids) {
         if (!sent.has(pid)) send(pid, signal);
         sent.add(pid);
       }
       await pause(LOOK_MS);
     } while (performance.now() < untilMs);
   }
-  if (left.found.length > 0) throw new Error(`The process ${identity.pid} and what it started do not end`);
+  if (survivors.pids.length > 0)
+    throw new Error(`The process ${identity.pid} and what it started do not end`);
 }
 
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -99,7 +100,7 @@ async function ownsGroup(identity: ProcessIdentity): Promise<boolean> {
 
 interface Looked {
   /** Every living process of the group or with the token; where only the group can be seen, its number below zero. */
-  readonly found: readonly number[];
+  readonly pids: readonly number[];
   /** One may be among them and cannot be told yet. */
   readonly unclear: boolean;
 }
@@ -108,7 +109,7 @@ interface Looked {
 async function look(identity: ProcessIdentity, processes: ProcessTable): Promise<Looked> {
   const owns = await ownsGroup(identity);
   if (process.platform !== "linux")
-    return { found: owns && send(-identity.pid, 0) ? [-identity.pid] : [], unclear: false };
+    return { pids: owns && send(-identity.pid, 0) ? [-identity.pid] : [], unclear: false };
   const group = owns ? identity.pid : null;
   const carriers = new Map<number, boolean | null>([[process.pid, false]]);
   for (;;) {
@@ -119,8 +120,8 @@ async function look(identity: ProcessIdentity, processes: ProcessTable): Promise
     });
     await Promise.all(read);
   }
-  const found = [...carriers].flatMap(([pid, carries]) => (carries === true ? [pid] : []));
-  return { found, unclear: [...carriers.values()].includes(null) };
+  const pids = [...carriers].flatMap(([pid, carries]) => (carries === true ? [pid] : []));
+  return { pids, unclear: [...carriers.values()].includes(null) };
 }
 
 /** Null while a process execs: for that instant its environment reads as empty. */

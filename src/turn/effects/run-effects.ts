@@ -70,15 +70,15 @@ const RUNS_MAX = 3; // for tools that may be repeated: a crash loop must end
 export async function runEffects(
   owner: Owner,
   turn: string,
-  given: EffectsRequest,
+  request: EffectsRequest,
 ): Promise<readonly EffectOutcome[]> {
-  const at: Running = { ...given, owner, turn };
-  const run = limited(given.limit ?? LIMIT, async (call: ToolCallRequest) => {
+  const at: Running = { ...request, owner, turn };
+  const run = limited(request.limit ?? LIMIT, async (call: ToolCallRequest) => {
     const outcome = await runEffect(at, call);
-    tell(() => given.onOutcome?.(call, outcome));
+    tell(() => request.onOutcome?.(call, outcome));
     return outcome;
   });
-  return onceEach(given.calls, run);
+  return onceEach(request.calls, run);
 }
 
 /** The same function, at most so many times at once; the others follow in their order. */
@@ -166,8 +166,8 @@ interface Running extends CallPlace, Omit<EffectsRequest, "step" | "calls"> {
 
 async function runEffect(at: Running, call: ToolCallRequest): Promise<EffectOutcome> {
   const { key, claimed } = await keyOf(at, call);
-  const known = await at.owner.findAppend(`${key}/outcome`);
-  if (known !== null) return storedOutcome(await at.owner.entry(known.lastId));
+  const stored = await at.owner.findAppend(`${key}/outcome`);
+  if (stored !== null) return storedOutcome(await at.owner.entry(stored.lastId));
   if (at.signal.aborted && !claimed) return { state: "not_started" };
   // What changes nothing needs no record that it began, unless it was another tool when it did.
   const run = call.tool.effect === "none" && !claimed ? 1 : await claim(at, call, key);
@@ -209,11 +209,11 @@ async function keyOf(
   call: ToolCallRequest,
 ): Promise<{ readonly key: string; readonly claimed: boolean }> {
   const key = effectKey(at, call.id);
-  const found = await at.owner.findAppend(`${key}/intent/1`);
+  const intent = await at.owner.findAppend(`${key}/intent/1`);
   // Without an intent the outcome alone has to say which call it is of.
-  if (found === null)
+  if (intent === null)
     return { key: call.tool.effect === "none" ? otherEffectKey(at, call) : key, claimed: false };
-  const first = await at.owner.entry(found.lastId);
+  const first = await at.owner.entry(intent.lastId);
   const same =
     first.type === "tool_intent" &&
     first.call === call.id &&

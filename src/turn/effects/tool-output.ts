@@ -28,12 +28,12 @@ const MESSAGE_TYPES_ONLY = new Set(["thinking", "redactedThinking", "toolCall"])
  * A value that cannot be kept is a failed result that says what was wrong with it; the tool has run all the same.
  */
 export async function normalOutput(
-  given: unknown,
+  output: unknown,
   tool: Tool,
   keepBlob: KeepBlob | null,
 ): Promise<NormalOutput> {
   try {
-    return await read(given, tool, keepBlob);
+    return await read(output, tool, keepBlob);
   } catch (error) {
     const why = isLogError(error) ? error.message.replace(/; nothing was written$/, "") : errorText(error);
     const text = `${tool.name} has run, but what it returned cannot be kept: ${why}. Whatever it did is not undone.`;
@@ -59,17 +59,17 @@ export function errorText(error: unknown): string {
   }
 }
 
-async function read(given: unknown, tool: Tool, keepBlob: KeepBlob | null): Promise<NormalOutput> {
-  if (typeof given === "string") return { isError: false, content: await shownText(given, tool, keepBlob) };
-  const { content, details, state, isError } = membersOf(given);
+async function read(output: unknown, tool: Tool, keepBlob: KeepBlob | null): Promise<NormalOutput> {
+  if (typeof output === "string") return { isError: false, content: await shownText(output, tool, keepBlob) };
+  const { content, details, state, isError } = membersOf(output);
   const blocks = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
   if (!Array.isArray(blocks))
     throw refusal(`its content is ${kindOf(content)}, not a text or a list of blocks`);
-  const kept: unknown[] = [];
-  for (const block of blocks as readonly unknown[]) kept.push(await keptBlock(block, keepBlob));
-  const shown = await shortened(kept, tool, keepBlob);
+  const full: unknown[] = [];
+  for (const block of blocks as readonly unknown[]) full.push(await keptBlock(block, keepBlob));
+  const short = await shortened(full, tool, keepBlob);
   // Everything that is left is of a size that the log can hold, and is read once.
-  const { value } = writeJsonObject({ content: shown });
+  const { value } = writeJsonObject({ content: short });
   for (const [at, block] of (value["content"] as readonly Json[]).entries())
     checkBlock(block, `content[${at}]`);
   const more = await keptDetails({ details, state }, keepBlob);
@@ -81,10 +81,10 @@ async function read(given: unknown, tool: Tool, keepBlob: KeepBlob | null): Prom
   };
 }
 
-function membersOf(given: unknown): Readonly<Record<string, unknown>> {
-  if (typeof given !== "object" || given === null || Array.isArray(given) || !("content" in given))
-    throw refusal(`it is ${kindOf(given)}, not a text or an object with content`);
-  return given;
+function membersOf(output: unknown): Readonly<Record<string, unknown>> {
+  if (typeof output !== "object" || output === null || Array.isArray(output) || !("content" in output))
+    throw refusal(`it is ${kindOf(output)}, not a text or an object with content`);
+  return output;
 }
 
 function kindOf(value: unknown): string {
@@ -98,16 +98,16 @@ function refusal(why: string): LogError {
 }
 
 /** Bytes go beside the log; text is made such that any provider takes it. */
-async function keptBlock(given: unknown, keepBlob: KeepBlob | null): Promise<unknown> {
-  if (typeof given !== "object" || given === null || !("type" in given) || typeof given.type !== "string")
+async function keptBlock(value: unknown, keepBlob: KeepBlob | null): Promise<unknown> {
+  if (typeof value !== "object" || value === null || !("type" in value) || typeof value.type !== "string")
     throw refusal("one of its blocks is no object with a type");
-  if (MESSAGE_TYPES_ONLY.has(given.type)) throw refusal(`a result has no ${given.type} block`);
-  if (given.type === "text") {
-    const { text } = given as { readonly text?: unknown };
+  if (MESSAGE_TYPES_ONLY.has(value.type)) throw refusal(`a result has no ${value.type} block`);
+  if (value.type === "text") {
+    const { text } = value as { readonly text?: unknown };
     if (typeof text !== "string") throw refusal("one of its text blocks has no text");
-    return { ...given, text: text.toWellFormed() };
+    return { ...value, text: text.toWellFormed() };
   }
-  const block = given as ContentBlock;
+  const block = value as ContentBlock;
   return isMedia(block) ? keptMedia(block, keepBlob) : block;
 }
 
@@ -191,10 +191,10 @@ interface KeptDetails {
 }
 
 async function keptDetails(
-  given: { readonly details: unknown; readonly state: unknown },
+  output: { readonly details: unknown; readonly state: unknown },
   keepBlob: KeepBlob | null,
 ): Promise<KeptDetails> {
-  const { details, state } = writeJsonObject(given).value;
+  const { details, state } = writeJsonObject(output).value;
   const own = fieldsIn(details);
   if (own !== null && Object.hasOwn(own, "stateUpdate"))
     throw refusal("its details have a member stateUpdate, which is where its `state` is kept");
@@ -209,7 +209,7 @@ async function keptDetails(
     return { details: state === undefined ? details : { ...beside, ...update }, note: null };
   }
   const blob = await tryKeep(Buffer.from(text), keepBlob);
-  const kept = blob === null ? {} : { blob };
+  const pointer = blob === null ? {} : { blob };
   const note = `\n[Details of ${text.length} characters were left out${blob === null ? "" : ` and kept as blob ${blob}`}]`;
-  return { details: { ...kept, ...update }, note };
+  return { details: { ...pointer, ...update }, note };
 }

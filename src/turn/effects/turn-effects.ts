@@ -42,7 +42,7 @@ interface Known {
 export class TurnEffects implements Disposable {
   readonly #at: TurnPlace;
   readonly #over = new AbortController();
-  readonly #known = new Map<string, Known>();
+  readonly #calls = new Map<string, Known>();
 
   constructor(at: TurnPlace) {
     this.#at = at;
@@ -52,23 +52,23 @@ export class TurnEffects implements Disposable {
     return onceEach(calls, (call) => this.#run(call, where.step));
   }
 
-  async #run(call: ToolCallRequest, asked: number | undefined): Promise<EffectOutcome> {
+  async #run(call: ToolCallRequest, requestedStep: number | undefined): Promise<EffectOutcome> {
     // A provider that numbers anew in every answer: an id that was used for something else is another call's.
-    let step = asked;
-    let known = this.#known.get(effectKey({ turn: this.#at.turn, step }, call.id));
-    while (known !== undefined && !isSame(known.call, call)) {
-      if (asked !== undefined) throw unlikeCalls(call.id);
+    let step = requestedStep;
+    let record = this.#calls.get(effectKey({ turn: this.#at.turn, step }, call.id));
+    while (record !== undefined && !isSame(record.call, call)) {
+      if (requestedStep !== undefined) throw unlikeCalls(call.id);
       step = (step ?? 0) + 1;
-      known = this.#known.get(effectKey({ turn: this.#at.turn, step }, call.id));
+      record = this.#calls.get(effectKey({ turn: this.#at.turn, step }, call.id));
     }
-    if (known !== undefined) {
-      return heardAgain(await known.outcome);
+    if (record !== undefined) {
+      return heardAgain(await record.outcome);
     }
     const { cancelled, turn } = this.#at;
     if (cancelled.aborted || this.#over.signal.aborted)
       throw new LogError("invalid_request", `The turn is over; ${call.tool.name} was not run`, { turn });
     const outcome = this.#start(call, step);
-    this.#known.set(effectKey({ turn, step }, call.id), { call, outcome });
+    this.#calls.set(effectKey({ turn, step }, call.id), { call, outcome });
     return outcome;
   }
 

@@ -22,22 +22,22 @@ type Totals = HeldWeight & { readonly conversations: number };
  * passed, the least recently used of those that count towards it. What is in use counts and stays.
  */
 export function chooseEvicted<T extends HeldFacts>(
-  held: readonly T[],
+  items: readonly T[],
   limits: PoolLimits,
   atMs: number,
 ): readonly T[] {
-  const gone = new Set(held.filter((one) => isIdle(one, limits, atMs)));
+  const gone = new Set(items.filter((one) => isIdle(one, limits, atMs)));
   for (const [limit, countsFor] of COUNTED) {
     let total = 0;
-    for (const one of held) if (!gone.has(one)) total += countsFor(one.weight);
-    for (const one of held) {
+    for (const one of items) if (!gone.has(one)) total += countsFor(one.weight);
+    for (const one of items) {
       if (total <= limits[limit]) break;
       if (one.inUse || gone.has(one) || countsFor(one.weight) === 0) continue;
       gone.add(one);
       total -= countsFor(one.weight);
     }
   }
-  return held.filter((one) => gone.has(one));
+  return items.filter((one) => gone.has(one));
 }
 
 const COUNTED: readonly (readonly [keyof Totals, (weight: HeldWeight) => number])[] = [

@@ -33,24 +33,24 @@ export class KnownEnds {
   /** Refuses, once, to go on with a log that has lost what this host was told was written; nothing is asked where nobody else wrote. */
   async check(head: HeadView): Promise<void> {
     const { conversation } = head;
-    const known = this.#ends.get(conversation);
-    if (known === undefined || known.createdAt !== head.createdAt) return this.forget(conversation);
-    if (isAsLeft(known, head)) return;
-    if (!mayHold(known, head) || !(await this.#holds(conversation, known))) {
+    const end = this.#ends.get(conversation);
+    if (end === undefined || end.createdAt !== head.createdAt) return this.forget(conversation);
+    if (isAsLeft(end, head)) return;
+    if (!mayHold(end, head) || !(await this.#holds(conversation, end))) {
       this.forget(conversation);
-      throw lostEnd(conversation, known);
+      throw lostEnd(conversation, end);
     }
   }
 
   async #holds(conversation: ConversationId, { seq, id }: KnownEnd): Promise<boolean> {
     if (id === null) return true;
-    const [found] = await this.#space.read({ conversation, after: seq - 1, until: seq, limit: 1 });
-    return found?.id === id;
+    const [stored] = await this.#space.read({ conversation, after: seq - 1, until: seq, limit: 1 });
+    return stored?.id === id;
   }
 }
 
-function isAsLeft(known: KnownEnd, head: HeadView): boolean {
-  return mayHold(known, head) && known.link !== null && known.link === head.ownerLink;
+function isAsLeft(end: KnownEnd, head: HeadView): boolean {
+  return mayHold(end, head) && end.link !== null && end.link === head.ownerLink;
 }
 
 /** Every owner takes the next epoch, and logs only grow. */

@@ -16,7 +16,7 @@ const NOTHING: HeldWeight = { messages: 0, processes: 0 };
 class HeldItem<T extends Held> implements PoolItem {
   readonly making: Promise<T>;
   /** Once it is made. */
-  held: T | null = null;
+  value: T | null = null;
   users: number = 0;
   /** It goes as soon as nobody uses it. */
   isLeaving: boolean = false;
@@ -57,7 +57,7 @@ export class PoolPart<T extends Held> {
    * Works with what is held of a conversation, which stays for that time. Where nothing is held it is made, once for all who
    * ask meanwhile; one that cannot be made leaves nothing behind.
    */
-  async use<R>(conversation: ConversationId, work: (held: T) => Promise<R>): Promise<R> {
+  async use<R>(conversation: ConversationId, work: (value: T) => Promise<R>): Promise<R> {
     const item = this.#items.get(conversation) ?? this.#begin(conversation);
     item.users++;
     this.#pool.used(item, item.weight);
@@ -73,14 +73,14 @@ export class PoolPart<T extends Held> {
 
   /** What is held of it now. */
   get(conversation: ConversationId): T | null {
-    return this.#items.get(conversation)?.held ?? null;
+    return this.#items.get(conversation)?.value ?? null;
   }
 
   /** Holds what was made elsewhere, of a conversation that nothing is held of. */
-  put(conversation: ConversationId, held: T): void {
-    const item = this.#add(conversation, Promise.resolve(held));
-    item.held = held;
-    this.#pool.used(item, held.weight() ?? NOTHING);
+  put(conversation: ConversationId, value: T): void {
+    const item = this.#add(conversation, Promise.resolve(value));
+    item.value = value;
+    this.#pool.used(item, value.weight() ?? NOTHING);
   }
 
   /** Lets go of it: now, or when nobody uses it any more. Resolves when it is gone, or its users are told to leave it. */
@@ -102,7 +102,7 @@ export class PoolPart<T extends Held> {
   #begin(conversation: ConversationId): HeldItem<T> {
     const item = this.#add(conversation, this.#build(conversation));
     item.making.then(
-      (held) => (item.held = held),
+      (value) => (item.value = value),
       () => this.#forget(conversation, item),
     );
     return item;
@@ -121,7 +121,7 @@ export class PoolPart<T extends Held> {
 
   #release(conversation: ConversationId, item: HeldItem<T>): void {
     if (item.inUse || this.#items.get(conversation) !== item) return;
-    const weight = item.held?.weight() ?? null;
+    const weight = item.value?.weight() ?? null;
     if (weight === null || item.isLeaving) this.#evict(conversation, item);
     else this.#pool.used(item, weight);
   }
@@ -133,7 +133,7 @@ export class PoolPart<T extends Held> {
 
   #evict(conversation: ConversationId, item: HeldItem<T>): void {
     this.#forget(conversation, item);
-    const { held } = item;
+    const { value: held } = item;
     if (held === null) return;
     // What cannot be given back is given up: the log has everything.
     const gone = held.letGo().catch(() => undefined);

@@ -127,6 +127,6 @@ const HOLDER_MS_MAX = 86_400_000; // who holds things for longer says so again w
 const SLEEP_MS_MAX = 2 ** 31 - 1; // a timer that is told more fires at once
 
 /** A pool that was handed in, or one of one's own. */
-export function asPool(given: Pool | PoolOptions): Pool {
-  return given instanceof Pool ? given : new Pool(given);
+export function asPool(pool: Pool | PoolOptions): Pool {
+  return pool instanceof Pool ? pool : new Pool(pool);
 }

@@ -12,11 +12,18 @@ interface EndedAttempt {
 }
 
 /** What is written of an attempt that left no message for its usage to stand on; nothing where it used nothing. */
-export function attemptEnd({ turn, upstream, model, usage, ...how }: EndedAttempt): readonly EntryBody[] {
+export function attemptEnd({ turn, upstream, model, usage, ...outcome }: EndedAttempt): readonly EntryBody[] {
   if (usage === null) return [];
   const carrier = upstream === null ? {} : { upstream };
   return [
-    { type: "attempt_end", turn, class: how.class, ...carrier, ...(model === null ? {} : { model }), usage },
+    {
+      type: "attempt_end",
+      turn,
+      class: outcome.class,
+      ...carrier,
+      ...(model === null ? {} : { model }),
+      usage,
+    },
   ];
 }
 

@@ -30,20 +30,20 @@ const NESTED_MAX = 4; // error data is shallow; anything deeper is payload
 export function classifyEnd(table: EndingTable, end: EndSigns): Ending {
   const { error } = end;
   if (error === null) {
-    const known = end.exited ? "crashed" : stopClass(end.stopReason);
+    const endingClass = end.exited ? "crashed" : stopClass(end.stopReason);
     return {
-      class: known,
-      message: known === "completed" ? "" : (end.stopReason ?? "The agent's process is gone"),
+      class: endingClass,
+      message: endingClass === "completed" ? "" : (end.stopReason ?? "The agent's process is gone"),
       resetAtMs: null,
     };
   }
   const members = [...membersIn(error.data, 0)];
   const signs = signsOf(error, members);
   const rule = table.find((one) => fits(one, signs));
-  const known: EndingClass = rule?.class ?? (end.exited ? "crashed" : "failed");
-  const resets = known === "limit" || known === "credit" || known === "overloaded";
+  const endingClass: EndingClass = rule?.class ?? (end.exited ? "crashed" : "failed");
+  const resets = endingClass === "limit" || endingClass === "credit" || endingClass === "overloaded";
   return {
-    class: known,
+    class: endingClass,
     message: wordsOf(error.message, members),
     resetAtMs: resets ? resetOf(members, signs.text) : null,
   };
@@ -133,8 +133,8 @@ function kindsOf(value: Json): readonly string[] {
 /** What to show people: "Internal error" says less than what stands beside it. */
 function wordsOf(message: string, members: readonly Found[]): string {
   if (!/^internal error$/i.test(message.trim()) && message.trim() !== "") return message;
-  const said = members.find(({ name, value }) => TEXT_NAMES.has(name) && typeof value === "string");
-  return typeof said?.value === "string" ? said.value : message;
+  const member = members.find(({ name, value }) => TEXT_NAMES.has(name) && typeof value === "string");
+  return typeof member?.value === "string" ? member.value : message;
 }
 
 const RESET_NAMES = new Set(["resets_at", "reset_at"]);

@@ -126,13 +126,13 @@ interface Agent {
 export function parkedUntil(
   facts: readonly Entry[],
   records: readonly LinkRecord[],
-  who: Agent,
+  agent: Agent,
 ): string | null {
-  const mine = new Set(records.filter((record) => isSame(record, who)).map((record) => record.upstream));
+  const mine = new Set(records.filter((record) => isSame(record, agent)).map((record) => record.upstream));
   for (const fact of facts.toReversed()) {
     if (fact.type !== "turn_end") continue;
     const parked = fact.parked?.findLast((one) =>
-      isSame({ agent: one.agent, account: one.account ?? null }, who),
+      isSame({ agent: one.agent, account: one.account ?? null }, agent),
     );
     if (parked !== undefined) return parked.resetAt;
     if (fact.upstream !== undefined && mine.has(fact.upstream)) return null;

@@ -59,8 +59,8 @@ export type TurnEvent = (
 
 /** What an attempt used: as it said while it worked, else as it said at its end. */
 export function usedBy(events: readonly TurnEvent[], atEnd: Usage | null): Usage | null {
-  const said = events.findLast((event) => event.type === "usage");
-  return said?.type === "usage" ? said.usage : atEnd;
+  const last = events.findLast((event) => event.type === "usage");
+  return last?.type === "usage" ? last.usage : atEnd;
 }
 
 /** The words of a turn, as one text. */

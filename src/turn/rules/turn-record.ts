@@ -36,14 +36,14 @@ interface ReplyFacts {
  */
 export class TurnNodes {
   readonly #drafts: Draft[] = [];
-  readonly #kept = new Map<string, string>();
+  readonly #finalTexts = new Map<string, string>();
   #usage: Usage | undefined;
 
   add(event: TurnEvent): void {
-    const kept = this.#kept;
+    const texts = this.#finalTexts;
     if (event.type === "usage") this.#usage = event.usage;
     else if (event.type === "final_text")
-      kept.set(event.message, (kept.get(event.message) ?? "") + event.text);
+      texts.set(event.message, (texts.get(event.message) ?? "") + event.text);
     else if (event.type === "tool") addTool(this.#drafts, event);
     else if (event.type === "steered") this.#drafts.push(newDraft(steerBody(event.content)));
     else if (event.type === "text" || event.type === "thinking")
@@ -60,7 +60,7 @@ export class TurnNodes {
       const usage = this.#usage ?? more.usage ?? null;
       const used = usage === null ? {} : { usage };
       const end = draft === last ? { stopReason: more.stopReason, ...used } : { stopReason: "toolUse" };
-      const pieces = keptPieces(draft.pieces, this.#kept).filter(
+      const pieces = keptPieces(draft.pieces, this.#finalTexts).filter(
         (piece, at, all) => !isBrokenOff(piece, all[at + 1]),
       );
       const content = pieces.map((piece) => blockOf(piece));
@@ -107,8 +107,8 @@ const DETAILS_CHARS_MAX = 8_388_608;
 function detailsOf({ pieces, tools }: Draft): { readonly details?: Json } {
   const ids = pieces.flatMap((piece) => (piece.type === "toolCall" ? [] : [piece.message ?? []])).flat();
   const messages = ids.length === 0 ? {} : { messages: [...new Set(ids)] };
-  const told = tools.size === 0 ? {} : { tools: Object.fromEntries(withinBudget(tools)) };
-  return ids.length + tools.size === 0 ? {} : { details: { ...messages, ...told } };
+  const calls = tools.size === 0 ? {} : { tools: Object.fromEntries(withinBudget(tools)) };
+  return ids.length + tools.size === 0 ? {} : { details: { ...messages, ...calls } };
 }
 
 function* withinBudget(tools: Draft["tools"]): Generator<readonly [string, JsonObject]> {
@@ -134,14 +134,14 @@ function addText(
  * Where the agent says what it keeps, that is what counts: a message is its words as a whole, and one that was given up
  * for another is left out. What was being said when the turn ended stays.
  */
-function keptPieces(pieces: readonly Piece[], kept: ReadonlyMap<string, string>): readonly Piece[] {
-  const told = new Set<string>();
-  const last = pieces.findLastIndex((piece) => piece.type === "text" && kept.has(piece.message ?? ""));
+function keptPieces(pieces: readonly Piece[], finalTexts: ReadonlyMap<string, string>): readonly Piece[] {
+  const written = new Set<string>();
+  const last = pieces.findLastIndex((piece) => piece.type === "text" && finalTexts.has(piece.message ?? ""));
   return pieces.flatMap((piece, at): readonly Piece[] => {
     if (piece.type !== "text" || piece.message === undefined || at > last) return [piece];
-    const text = kept.get(piece.message);
-    if (text === undefined || told.has(piece.message)) return [];
-    told.add(piece.message);
+    const text = finalTexts.get(piece.message);
+    if (text === undefined || written.has(piece.message)) return [];
+    written.add(piece.message);
     return [{ ...piece, text }];
   });
 }
@@ -174,12 +174,12 @@ export function beginsAnew(
 function addTool(drafts: Draft[], event: ToolEvent): void {
   const { call, name, input, detail } = event;
   const key = callKey(event);
-  const known = drafts.findLast(({ pieces }) => pieces.some((piece) => isCall(piece, key)));
-  const before = known?.pieces.find((piece) => isCall(piece, key));
+  const target = drafts.findLast(({ pieces }) => pieces.some((piece) => isCall(piece, key)));
+  const before = target?.pieces.find((piece) => isCall(piece, key));
   const anew =
     before?.type === "toolCall" &&
-    beginsAnew(event, { ended: known?.results.has(key) === true, input: before.input });
-  const draft = known === undefined || anew ? openDraft(drafts) : known;
+    beginsAnew(event, { ended: target?.results.has(key) === true, input: before.input });
+  const draft = target === undefined || anew ? openDraft(drafts) : target;
   const at = draft.pieces.findIndex((piece) => isCall(piece, key));
   draft.pieces[at === -1 ? draft.pieces.length : at] = { type: "toolCall", id: call, name, input, key };
   if (detail !== undefined) draft.tools.set(call, { ...draft.tools.get(call), ...detail });
@@ -201,8 +201,8 @@ function blockOf(piece: Piece): ContentBlock {
 }
 
 function resultBody(event: ToolEvent): EntryBody {
-  const said: ContentBlock[] = event.output === undefined ? [] : [{ type: "text", text: event.output }];
-  const { call: id, name, state, content = said, details } = event;
+  const blocks: ContentBlock[] = event.output === undefined ? [] : [{ type: "text", text: event.output }];
+  const { call: id, name, state, content = blocks, details } = event;
   return {
     type: "message",
     message: resultMessage({ id, name }, { isError: state === "failed", content, details }),

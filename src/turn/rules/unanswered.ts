@@ -23,10 +23,10 @@ export function unansweredContent(
 export function turnedAwayPrompt(facts: readonly Entry[]): EntryId | null {
   const start = facts.findLast((fact) => fact.type === "turn_start");
   if (start?.type !== "turn_start" || start.prompt === undefined) return null;
-  const asked = facts.some((fact) => fact.type === "attempt" && fact.turn === start.turn);
+  const isAttempted = facts.some((fact) => fact.type === "attempt" && fact.turn === start.turn);
   const end = facts.findLast((fact) => fact.type === "turn_end" && fact.turn === start.turn);
   const limited = end?.type === "turn_end" && end.class === "limit";
-  return limited && !asked ? start.prompt : null;
+  return limited && !isAttempted ? start.prompt : null;
 }
 
 /** Whether this node is the last of what came of the last turn: its prompt alone is nothing. */

@@ -144,8 +144,8 @@ export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelit
   // Settings and notes between it and the fork say nothing to a model.
   const node = link === null ? null : await readLastSaid(from.space, from.id, at);
   if (link === null || node === null) return "preamble";
-  const asked = turnsToKeep(facts, link, { fork: upstream.capabilities.fork, node });
-  const turns = asked === "count" ? await countTurns(from, link, node) : asked;
+  const cut = turnsToKeep(facts, link, { fork: upstream.capabilities.fork, node });
+  const turns = cut === "count" ? await countTurns(from, link, node) : cut;
   if (turns === null) return "preamble";
   const settings = await to.settings();
   const { config } = settings;
@@ -164,7 +164,7 @@ export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelit
     await (forking.write?.(body) ?? to.append(body));
     forking.onSession?.(session, node);
     // Nothing of it can be compared, and nobody vouches for it: it is told everything with its first prompt.
-    return session.shown === null && !upstream.capabilities.trustedResume ? "preamble" : "native";
+    return session.transcript === null && !upstream.capabilities.trustedResume ? "preamble" : "native";
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return "preamble";
@@ -211,23 +211,23 @@ function keptTurns(
   upstream: string,
   branch: readonly EntryId[],
 ): { readonly keep: number } | null {
-  const carried = turnsOf(facts).filter((turn) => turn.upstreams.includes(upstream));
-  if (carried.some((turn) => turn.outcome !== "completed" || turn.upstreams.length !== 1)) return null;
+  const turns = turnsOf(facts).filter((turn) => turn.upstreams.includes(upstream));
+  if (turns.some((turn) => turn.outcome !== "completed" || turn.upstreams.length !== 1)) return null;
   const ends = new Map<string, EntryId>();
   for (const fact of facts)
     if (fact.type === "turn_end" && fact.node !== undefined) ends.set(fact.turn, fact.node);
   const on = new Set<string>(branch);
-  const kept = carried.findIndex((turn) => !on.has(ends.get(turn.id) ?? ""));
-  const count = kept === -1 ? carried.length : kept;
-  const last = carried[count - 1];
+  const firstOff = turns.findIndex((turn) => !on.has(ends.get(turn.id) ?? ""));
+  const count = firstOff === -1 ? turns.length : firstOff;
+  const last = turns[count - 1];
   return last !== undefined && ends.get(last.id) === branch.at(-1) ? { keep: count } : null;
 }
 
 /** The prompt of the first turn an upstream was given: what it holds begins there. Null when it was given none. */
 function firstPrompt(facts: readonly Entry[], upstream: string): EntryId | null {
-  const given = facts.find((fact) => fact.type === "attempt" && fact.upstream === upstream);
-  if (given?.type !== "attempt") return null;
-  const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === given.turn);
+  const attempt = facts.find((fact) => fact.type === "attempt" && fact.upstream === upstream);
+  if (attempt?.type !== "attempt") return null;
+  const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === attempt.turn);
   return (start?.type === "turn_start" ? start.prompt : null) ?? null;
 }
 

@@ -74,21 +74,21 @@ async function forkInPlace(at: MoveInput): Promise<ContinueInput> {
 
 async function fork(
   at: MoveInput,
-  how: Pick<ForkAsideInput, "at" | "reason">,
+  input: Pick<ForkAsideInput, "at" | "reason">,
 ): Promise<{ readonly fidelity: "native" | "preamble"; readonly live: Live | null }> {
   const { upstream, clock } = at;
   const { conversation, owner } = at.work;
-  const held: Live[] = [];
+  const sessions: Live[] = [];
   const fidelity = await forkUpstream({
-    ...how,
+    ...input,
     clock,
     upstream,
     from: conversation,
     to: conversation,
     write: (body) => owner.append(body),
-    onSession: (session, node) => held.push(liveOf(session, node)),
+    onSession: (session, node) => sessions.push(liveOf(session, node)),
   });
-  return { fidelity, live: held[0] ?? null };
+  return { fidelity, live: sessions[0] ?? null };
 }
 
 /** A session that was just forked is to hold what its source held. */

@@ -31,17 +31,17 @@ export async function readLacking(
   choice: Choice,
   { tooLong, poisoned, firstUse }: CarryLimits & { readonly firstUse: boolean },
 ): Promise<LackingInput> {
-  const { proven, held, fidelity, lastNode, session } = choice;
+  const { proven, knownUpTo, fidelity, lastNode, session } = choice;
   if (proven && !(firstUse && (await hasBranches(parts))))
     return { prior: NO_PRIOR_CONTEXT, priorContext: null, fidelity };
   const { space, id } = parts.work.conversation;
-  const { prior: given } = parts.options;
+  const { prior: limits } = parts.options;
   const { windowTokens = null } = session;
-  const budget = budgetFor({ given, windowTokens, isEmpty: lastNode === null, tooLong });
+  const budget = budgetFor({ limits, windowTokens, isEmpty: lastNode === null, tooLong });
   const prior = await readPriorContext(space, id, {
     from: parts.branch.leaf,
     budget,
-    since: proven ? null : held,
+    since: proven ? null : knownUpTo,
     poisoned,
   });
   if (proven) {

@@ -43,8 +43,8 @@ async function findPoison({ work, branch }: SessionParts): Promise<EntryId | nul
     const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
     const entries = page.entries.map((stored) => decodeEntry(stored));
     const end = entries.findIndex(({ type }) => type === "reset" || type === "compaction");
-    const found = poisonIn(end === -1 ? entries : entries.slice(0, end), page.hidden);
-    if (found !== null || end !== -1) return found;
+    const poison = poisonIn(end === -1 ? entries : entries.slice(0, end), page.hidden);
+    if (poison !== null || end !== -1) return poison;
     next = page.next;
   }
   return null;
@@ -65,9 +65,9 @@ export async function dealWithPoison(
   const isPrompt = entry === turn.prompt.id;
   const cancel = Promise.withResolvers<boolean>();
   work.cancelled.addEventListener("abort", () => cancel.resolve(false), { once: true });
-  const asked = work.host.onPoisoned?.({ entry, isPrompt, message });
+  const answer = work.host.onPoisoned?.({ entry, isPrompt, message });
   // Whoever cannot answer has not agreed.
-  const hidden = await Promise.race([asked?.catch(() => false) ?? false, cancel.promise]);
+  const hidden = await Promise.race([answer?.catch(() => false) ?? false, cancel.promise]);
   if (hidden) await work.owner.append({ type: "hide", target: entry });
   emit(work, upstream, { type: "poisoned", entry, isPrompt, hidden, message });
   return entry;

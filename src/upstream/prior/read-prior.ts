@@ -113,15 +113,15 @@ async function readElsewhere(
     limit: MESSAGES_READ_MAX,
     until,
   });
-  const found = effectsElsewhere(messages, at.path, { hidden: new Set(), budget: at.budget });
-  if (found.length === 0) return [];
+  const effects = effectsElsewhere(messages, at.path, { hidden: new Set(), budget: at.budget });
+  if (effects.length === 0) return [];
   const hidden = new Set<EntryId>();
   for (const hide of await readLatest(space, conversation, { type: "hide", limit: HIDES_READ_MAX })) {
     if (hide.type !== "hide") continue;
     if (hide.hidden === false) hidden.delete(hide.target);
     else hidden.add(hide.target);
   }
-  return hidden.size === 0 ? found : effectsElsewhere(messages, at.path, { hidden, budget: at.budget });
+  return hidden.size === 0 ? effects : effectsElsewhere(messages, at.path, { hidden, budget: at.budget });
 }
 
 /** The latest entries of a type, oldest first. */

@@ -28,20 +28,20 @@ export async function adoptTurns(
   const link = mine.findLast((record) => record.retired === null);
   if (link?.lastNode == null || link.uncertain || upstream.history === undefined) return null;
   const theirs = await readHistory(parts, upstream, link);
-  const held = theirs === null ? null : await space.entry(id, link.lastNode);
-  if (theirs === null || held?.place == null) return null;
+  const lastEntry = theirs === null ? null : await space.entry(id, link.lastNode);
+  if (theirs === null || lastEntry?.place == null) return null;
   // Less than that many texts are enough only where the record has no more.
   const until = link.continues ? null : link.since;
-  const known = { from: held.place, count: ANCHOR_TEXTS, until };
-  const { texts, stopped } = await readTexts(space, id, known);
+  const range = { from: lastEntry.place, count: ANCHOR_TEXTS, until };
+  const { texts, stopped } = await readTexts(space, id, range);
   // One exchange may well stand there twice, and a record may have lost its end.
   if (stopped === "cut_off" && texts.length < ANCHOR_TEXTS_MIN) return null;
   let last = { node: link.lastNode, unseen: unseenMessages(theirs, texts) ?? [] };
   // A fork of the session holds what was said in the session before, and may have brought it into the log.
-  for (const node of last.unseen.length === 0 ? [] : adoptedElsewhere(facts, link, held.seq)) {
+  for (const node of last.unseen.length === 0 ? [] : adoptedElsewhere(facts, link, lastEntry.seq)) {
     const { place } = await space.entry(id, node);
     if (place === null) continue;
-    const unseen = unseenMessages(theirs, (await readTexts(space, id, { ...known, from: place })).texts);
+    const unseen = unseenMessages(theirs, (await readTexts(space, id, { ...range, from: place })).texts);
     if (unseen !== null && unseen.length < last.unseen.length) last = { node, unseen };
   }
   if (last.unseen.length === 0) return null;
@@ -112,13 +112,13 @@ interface Adopted {
 
 /** Messages of an agent's own record, with an intent for every call of which it does not say how it ended. */
 function adoptedBodies(messages: readonly NativeMessage[], agent: string, newId: () => string): Adopted {
-  const known = messages.filter(({ cutOff }) => cutOff !== true);
+  const whole = messages.filter(({ cutOff }) => cutOff !== true);
   const ended = new Set(
-    known.flatMap(({ message }) => (message.role === "toolResult" ? [message.toolCallId] : [])),
+    whole.flatMap(({ message }) => (message.role === "toolResult" ? [message.toolCallId] : [])),
   );
   let node: string | null = null;
   const bodies: EntryBody[] = [];
-  for (const native of known) {
+  for (const native of whole) {
     const adopted = adoptedNode(native, agent, newId());
     node = adopted.id;
     bodies.push(adopted);
@@ -147,10 +147,10 @@ export function adoptedNode(
 
 /** What a conversation that is made of an agent's own session begins with: its words, and the session that holds them. */
 export function adoptedEntries(
-  given: { readonly agent: string; readonly session: string; readonly messages: readonly NativeMessage[] },
+  source: { readonly agent: string; readonly session: string; readonly messages: readonly NativeMessage[] },
   newId: () => string,
 ): readonly EntryBody[] {
-  const { agent, session, messages } = given;
+  const { agent, session, messages } = source;
   const { bodies, node } = adoptedBodies(messages, agent, newId);
   return [
     ...bodies,

@@ -46,11 +46,15 @@ export async function adoptUnheard(parts: AdoptUnheardInput, facts: readonly Ent
     limit: ENTRIES_READ_MAX,
     types: ["tool_intent", "message"],
   });
-  const said = stored.map((entry) => decodeEntry(entry));
+  const entries = stored.map((entry) => decodeEntry(entry));
   const prompt = cut.start.prompt === undefined ? null : await space.entry(conversation, cut.start.prompt);
-  const asked = prompt === null ? null : lastWords(decodeEntry(prompt));
-  if (asked === null) return false;
-  const events = unheardEvents(record, { asked, isKnown: knownCalls(said), words: wordsOf(cut, said) });
+  const promptText = prompt === null ? null : lastWords(decodeEntry(prompt));
+  if (promptText === null) return false;
+  const events = unheardEvents(record, {
+    prompt: promptText,
+    isKnown: knownCalls(entries),
+    text: wordsOf(cut, entries),
+  });
   if (events.length === 0) return false;
   const { turn } = cut.start;
   const intents = events.flatMap((event): readonly EntryBody[] => {
@@ -105,13 +109,13 @@ function lastWords(entry: Entry): string | null {
 }
 
 /** By its id, or as one that does the same: not every record keeps the ids that were told. */
-function knownCalls(said: readonly Entry[]): (call: Pick<ToolCall, "id" | "name" | "input">) => boolean {
-  const intents = said.filter((entry) => entry.type === "tool_intent");
+function knownCalls(entries: readonly Entry[]): (call: Pick<ToolCall, "id" | "name" | "input">) => boolean {
+  const intents = entries.filter((entry) => entry.type === "tool_intent");
   return (call) => {
     const index = intents.findIndex(
-      (known) =>
-        known.call === call.id ||
-        (known.name === call.name && JSON.stringify(known.input) === JSON.stringify(call.input)),
+      (intent) =>
+        intent.call === call.id ||
+        (intent.name === call.name && JSON.stringify(intent.input) === JSON.stringify(call.input)),
     );
     if (index !== -1) intents.splice(index, 1);
     return index !== -1;
@@ -122,13 +126,13 @@ function knownCalls(said: readonly Entry[]): (call: Pick<ToolCall, "id" | "name"
  * Words are wanted only where whoever heard them died: otherwise what was not kept was left out for a reason. And only
  * as the rest of words that were kept: an answer of which nothing was, may have been held back as an old one.
  */
-function wordsOf({ end }: CutOff, said: readonly Entry[]): string | null {
-  const words = textOfBlocks(
-    said.flatMap((entry) =>
+function wordsOf({ end }: CutOff, entries: readonly Entry[]): string | null {
+  const text = textOfBlocks(
+    entries.flatMap((entry) =>
       entry.type === "message" && entry.message.role === "assistant" ? entry.message.content : [],
     ),
   );
-  return end.class === "crashed" && words !== "" ? words : null;
+  return end.class === "crashed" && text !== "" ? text : null;
 }
 
 export function maybeDone(): LogError {

@@ -6,8 +6,8 @@ export type CommandKind = "command" | "reset";
 const COMMAND = /^\s*\/([^\s/]+)(?:\s|$)/;
 
 /** The name of the command that a prompt looks like; null when it does not. A path is none. */
-export function commandName(words: string): string | null {
-  return COMMAND.exec(words)?.[1] ?? null;
+export function commandName(text: string): string | null {
+  return COMMAND.exec(text)?.[1] ?? null;
 }
 
 /** The same of a prompt's content: agents look at its first words. */

@@ -19,13 +19,14 @@ export function unseenMessages<M extends { readonly message: Message }>(
   oursNewestFirst: readonly Said[],
 ): readonly M[] | null {
   if (oursNewestFirst[0]?.role !== "assistant") return null;
-  const said = theirs.flatMap(({ message }, at) => saidBy(message, at));
+  const messages = theirs.flatMap(({ message }, at) => saidBy(message, at));
   const ours = stretches(oursNewestFirst);
-  for (let end = said.length; end > 0; end--) {
-    if (said[end - 1]?.role !== "assistant" || said[end]?.role === "assistant") continue;
-    const known = stretches(said.slice(Math.max(0, end - COMPARED_MESSAGES), end).toReversed());
-    if (!ours.slice(0, LAST_EXCHANGE).every((stretch, back) => isSameStretch(known[back], stretch))) continue;
-    return isKnown(known, ours) ? wholeTurns(theirs.slice((said[end - 1]?.at ?? 0) + 1)) : null;
+  for (let end = messages.length; end > 0; end--) {
+    if (messages[end - 1]?.role !== "assistant" || messages[end]?.role === "assistant") continue;
+    const recent = stretches(messages.slice(Math.max(0, end - COMPARED_MESSAGES), end).toReversed());
+    if (!ours.slice(0, LAST_EXCHANGE).every((stretch, back) => isSameStretch(recent[back], stretch)))
+      continue;
+    return isKnown(recent, ours) ? wholeTurns(theirs.slice((messages[end - 1]?.at ?? 0) + 1)) : null;
   }
   return null;
 }
@@ -65,10 +66,10 @@ function wholeTurns<M extends { readonly message: Message }>(messages: readonly 
 /** What is known of a prompt, to be compared with the agent's record of it. */
 export interface Heard {
   /** The last words of the prompt. */
-  readonly asked: string;
+  readonly prompt: string;
   isKnown(call: Pick<ToolCall, "id" | "name" | "input">): boolean;
   /** The words that came; null when the agent's words are not wanted. */
-  readonly words: string | null;
+  readonly text: string | null;
 }
 
 /**
@@ -77,33 +78,33 @@ export interface Heard {
  */
 export function unheardEvents(
   record: readonly Pick<NativeMessage, "message" | "cutOff" | "notRun">[],
-  heard: Heard,
+  known: Heard,
 ): readonly TurnEvent[] {
-  const { asked } = heard;
+  const { prompt: promptText } = known;
   const start = record.findLastIndex(({ message }) => message.role === "user");
   const prompt = record[start];
   // Otherwise the prompt did not get as far as the record, and what follows there was told long ago.
-  if (prompt === undefined || !textOfBlocks(prompt.message.content).trimEnd().endsWith(asked.trimEnd()))
+  if (prompt === undefined || !textOfBlocks(prompt.message.content).trimEnd().endsWith(promptText.trimEnd()))
     return [];
   const answers = record.slice(start + 1);
   const ends = new Map(answers.flatMap((native) => endOf(native)));
-  let words = heard.words;
+  let text = known.text;
   return answers.flatMap(({ message }) =>
     message.content.flatMap((block): readonly TurnEvent[] => {
-      if (block.type === "text" && message.role === "assistant" && words !== null) {
-        const [rest, more] = beyond(words, block.text);
-        words = rest;
+      if (block.type === "text" && message.role === "assistant" && text !== null) {
+        const [rest, more] = beyond(text, block.text);
+        text = rest;
         return more === "" ? [] : [{ type: "text", text: more }];
       }
-      return block.type !== "toolCall" || heard.isKnown(block) ? [] : callEvents(block, ends.get(block.id));
+      return block.type !== "toolCall" || known.isKnown(block) ? [] : callEvents(block, ends.get(block.id));
     }),
   );
 }
 
 /** What is left of the words that were heard, and what a text says beyond them; null once the two have parted. */
-function beyond(heard: string, text: string): readonly [string | null, string] {
-  if (heard.startsWith(text)) return [heard.slice(text.length), ""];
-  return text.startsWith(heard) ? ["", text.slice(heard.length)] : [null, ""];
+function beyond(received: string, text: string): readonly [string | null, string] {
+  if (received.startsWith(text)) return [received.slice(text.length), ""];
+  return text.startsWith(received) ? ["", text.slice(received.length)] : [null, ""];
 }
 
 type ToolEnd = Pick<Extract<TurnEvent, { type: "tool" }>, "state" | "output" | "details">;

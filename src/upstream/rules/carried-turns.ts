@@ -18,7 +18,7 @@ interface Preamble {
 
 interface Carrier {
   readonly upstream: string;
-  readonly told: Preamble | null;
+  readonly preamble: Preamble | null;
   readonly end: EntryOf<"turn_end"> | null;
 }
 
@@ -32,12 +32,13 @@ function carriersOf(facts: readonly Entry[], { names }: LinkRecord): ReadonlyMap
     const prompt = prompts.get(fact.turn);
     const { upstream } = fact;
     if (prompt === undefined || upstream === undefined) continue;
-    const known = carriers.get(prompt);
+    const delivery = carriers.get(prompt);
     const isSame =
-      known?.upstream === upstream || (names.includes(upstream) && names.includes(known?.upstream ?? ""));
-    const before = isSame ? (known?.told ?? null) : null;
-    const told = fact.type === "attempt" ? (preambleOf(fact, before) ?? before) : before;
-    carriers.set(prompt, { upstream, told, end: fact.type === "turn_end" ? fact : null });
+      delivery?.upstream === upstream ||
+      (names.includes(upstream) && names.includes(delivery?.upstream ?? ""));
+    const before = isSame ? (delivery?.preamble ?? null) : null;
+    const preamble = fact.type === "attempt" ? (preambleOf(fact, before) ?? before) : before;
+    carriers.set(prompt, { upstream, preamble, end: fact.type === "turn_end" ? fact : null });
   }
   return carriers;
 }
@@ -93,9 +94,9 @@ export class CarriedReader {
   add(entries: readonly Entry[], hidden: ReadonlySet<EntryId>): void {
     for (const entry of entries) {
       if (this.#texts >= this.#textsMax || entry.type === "reset") this.#state = "done";
-      const { since, held } = this.#link;
+      const { since, knownUpTo } = this.#link;
       // One that was never asked holds what it was made with, and nothing that came later.
-      if (since === null && entry.id === held) this.#state = "inherited";
+      if (since === null && entry.id === knownUpTo) this.#state = "inherited";
       if (this.done) return;
       const inherited = this.#state === "inherited" && this.#retold === null && !hidden.has(entry.id);
       if (inherited) this.#addInherited(entry);
@@ -119,7 +120,7 @@ export class CarriedReader {
     if (turn !== null) this.#push(turn);
     this.#replies = [];
     this.#node = null;
-    const { from = null } = (turn?.told && this.#carriers.get(entry.id)?.told) || {};
+    const { from = null } = (turn?.hasContext && this.#carriers.get(entry.id)?.preamble) || {};
     this.#retold ??= from;
   }
 
@@ -131,20 +132,20 @@ export class CarriedReader {
   #turnOf(entry: EntryOf<"message">, node: EntryId): CarriedTurn | null {
     const carrier = this.#carriers.get(entry.id);
     const adopted = carrier === undefined && isAdopted(entry, this.#link.agent);
-    const carried = carrier !== undefined && this.#link.names.includes(carrier.upstream);
-    if (!adopted && !carried) return null;
+    const isOwn = carrier !== undefined && this.#link.names.includes(carrier.upstream);
+    if (!adopted && !isOwn) return null;
     const end = carrier?.end ?? null;
     const certain = end !== null && isCertain(end, entry.id);
     const completed = adopted || (certain && end.outcome === "completed");
-    const told = carrier?.told ?? null;
+    const preamble = carrier?.preamble ?? null;
     return {
       prompt: entry.id,
       node,
-      asked: saidBy("user", entry.message),
+      request: saidBy("user", entry.message),
       answered: completed && !this.#endsInTool() ? this.#answer() : null,
-      kept: completed ? null : certain ? node : end?.held === entry.id ? entry.id : null,
-      told: told !== null,
-      quoted: told?.quoted ?? null,
+      knownUpTo: completed ? null : certain ? node : end?.held === entry.id ? entry.id : null,
+      hasContext: preamble !== null,
+      quoted: preamble?.quoted ?? null,
       retold: this.#retold !== null,
       inherited: false,
       forgot: end?.held === null,
@@ -177,10 +178,17 @@ export class CarriedReader {
     this.#node ??= id;
     if (message.role === "assistant") this.#replies.push(message);
     if (message.role !== "user") return;
-    const asked = saidBy("user", message);
+    const request = saidBy("user", message);
     const answered = this.#replies.some(wasCutOff) ? null : this.#answer();
-    const about = { kept: null, told: false, quoted: null, retold: false, inherited: true, forgot: false };
-    this.#push({ prompt: id, node: this.#node, asked, answered, ...about });
+    const about = {
+      knownUpTo: null,
+      hasContext: false,
+      quoted: null,
+      retold: false,
+      inherited: true,
+      forgot: false,
+    };
+    this.#push({ prompt: id, node: this.#node, request, answered, ...about });
     this.#replies = [];
     this.#node = null;
   }

@@ -73,12 +73,12 @@ export class OutlineReader {
       .slice(0, opening)
       .map((text) => cut(text, Math.floor((chars * FIRST_SHARE) / FIRST_REQUESTS)));
     const lines: string[] = [];
-    let left = chars * (1 - FIRST_SHARE);
+    let remaining = chars * (1 - FIRST_SHARE);
     // The newest of them lead to what is carried.
     for (const text of requests.slice(opening).toReversed()) {
       const line = cut(text.replaceAll(/\s+/g, " "), LINE_CHARS);
-      left -= line.length;
-      if (left < 0) break;
+      remaining -= line.length;
+      if (remaining < 0) break;
       lines.push(line);
     }
     const tools = [...this.#tools].map(([name, calls]) => ({ name, calls }));

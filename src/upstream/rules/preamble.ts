@@ -69,8 +69,8 @@ export function hasPreamble(text: string, quoted: number | null = null): boolean
 }
 
 function quotedIn(preamble: string): number {
-  const [said = ""] = preamble.split(CLOSING);
-  return said.split("\n").filter((line) => LABELS.has(line.trim())).length;
+  const [quotes = ""] = preamble.split(CLOSING);
+  return quotes.split("\n").filter((line) => LABELS.has(line.trim())).length;
 }
 
 /** Whether a text begins as a preamble does: an agent that names a session by its first words quotes ours. */
@@ -120,19 +120,19 @@ export function countsOf(prior: PriorContext): PriorContextCounts | null {
 export function priorContextText(counts: PriorContextCounts): string {
   const { messages, leftOut, more = false, summary = false, effects } = counts;
   const all = leftOut === 0 && !more && !summary;
-  const carried = all
+  const quotes = all
     ? `all ${counted(messages, "message")}`
     : `the last ${counted(messages, "message")} word for word`;
   const before = leftOut === 0 && !more ? "" : `${more ? "more than " : ""}${leftOut} before them in outline`;
   const parts = [
     summary ? "the summary" : "",
     before,
-    messages === 0 ? "" : carried,
+    messages === 0 ? "" : quotes,
     effects === 0 ? "" : counted(effects, "action"),
   ].filter((part) => part !== "");
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -76,7 +76,7 @@ export function windowBudget(windowTokens: number): PriorBudget {
 
 interface TellInput {
   /** What the host wants told, whatever the model takes; null when it leaves that open. */
-  readonly given: PriorBudget | null;
+  readonly limits: PriorBudget | null;
   /** What the model takes; null when nobody knows. */
   readonly windowTokens: number | null;
   /** The session has not been told or asked anything yet. */
@@ -86,9 +86,9 @@ interface TellInput {
 }
 
 /** How much a session is told that may not remember. */
-export function budgetFor({ given, windowTokens, isEmpty, tooLong }: TellInput): PriorBudget {
+export function budgetFor({ limits, windowTokens, isEmpty, tooLong }: TellInput): PriorBudget {
   const wide = windowBudget(windowTokens ?? WINDOW_TOKENS);
-  const chosen = given ?? (isEmpty || wide.totalChars < PRIOR_BUDGET.totalChars ? wide : PRIOR_BUDGET);
+  const chosen = limits ?? (isEmpty || wide.totalChars < PRIOR_BUDGET.totalChars ? wide : PRIOR_BUDGET);
   return tooLong && chosen.totalChars > SMALLER_BUDGET.totalChars ? SMALLER_BUDGET : chosen;
 }
 
@@ -169,8 +169,8 @@ export function withoutPoison(
 ): readonly Message[] {
   return messages.map((message) => {
     if (message.entryId === null || !poisoned.has(message.entryId)) return asMessage(message);
-    const words = message.content.filter((block) => block.type !== "image");
-    return asMessage({ ...message, content: [...words, { type: "text", text: POISON_LEFT_OUT }] });
+    const content = message.content.filter((block) => block.type !== "image");
+    return asMessage({ ...message, content: [...content, { type: "text", text: POISON_LEFT_OUT }] });
   });
 }
 

@@ -149,8 +149,8 @@ export class PriorReader {
     }
     const message = entry.type === "message" ? entry.message : toldBy(entry);
     if (message === null) return;
-    const words = textOf(message.content);
-    const text = this.#poisoned.has(entry.id) ? `${words}\n${POISON_LEFT_OUT}` : words;
+    const messageText = textOf(message.content);
+    const text = this.#poisoned.has(entry.id) ? `${messageText}\n${POISON_LEFT_OUT}` : messageText;
     if (message.role === "toolResult") {
       if (entry.type === "message")
         this.#outcomes.set(message.toolCallId, { state: stateOf(entry), output: text });
@@ -179,8 +179,8 @@ export class PriorReader {
     const state = outcome?.state ?? "unknown";
     if (state === "not_run") return;
     const { effects, effectChars, effectTotalChars, resultChars } = this.#budget;
-    const given = typeof block.input === "string" ? block.input : JSON.stringify(block.input);
-    const input = cut(given, effectChars);
+    const callInput = typeof block.input === "string" ? block.input : JSON.stringify(block.input);
+    const input = cut(callInput, effectChars);
     const output = outcome === undefined || resultChars === 0 ? "" : cut(outcome.output, resultChars);
     const weight = weightOf(input) + weightOf(output);
     if (this.#effects.length >= effects || this.#effectChars + weight > effectTotalChars) return;
@@ -233,8 +233,8 @@ export function effectsElsewhere(
   path: PathRead,
   about: { readonly hidden: ReadonlySet<EntryId>; readonly budget: PriorBudget },
 ): readonly PriorEffect[] {
-  const found: { name: string; input: string; state: PriorEffect["state"] | "not_run" }[] = [];
-  const open = new Map<string, (typeof found)[number]>();
+  const effects: { name: string; input: string; state: PriorEffect["state"] | "not_run" }[] = [];
+  const open = new Map<string, (typeof effects)[number]>();
   for (const entry of entries) {
     if (entry.type !== "message" || entry.seq <= path.afterSeq) continue;
     if (path.nodes.has(entry.id) || about.hidden.has(entry.id)) continue;
@@ -253,11 +253,11 @@ export function effectsElsewhere(
         state: "unknown" as const,
       };
       open.set(block.id, effect);
-      found.push(effect);
+      effects.push(effect);
     }
   }
   return latestOf(
-    found.flatMap(({ state, ...effect }) => (state === "not_run" ? [] : [{ ...effect, state }])),
+    effects.flatMap(({ state, ...effect }) => (state === "not_run" ? [] : [{ ...effect, state }])),
     about.budget,
   );
 }

@@ -5,7 +5,7 @@ import { ACTIONS } from "#turn/rules/ending";
 
 const KEPT: ReadonlySet<EndingClass> = new Set(["empty", "limit", "credit", "overloaded"]);
 
-interface Sent extends Pick<LinkPosition, "held" | "prompt"> {
+interface Sent extends Pick<LinkPosition, "knownUpTo" | "prompt"> {
   /** Anything came back for it. */
   readonly begun: boolean;
   /** A prompt that is refused stays in the sessions of this agent. */
@@ -18,8 +18,8 @@ interface Sent extends Pick<LinkPosition, "held" | "prompt"> {
  * stopped. Else no more than before.
  */
 export function heldAfter(ending: EndingClass, at: Sent): EntryId | null {
-  const kept = ending === "cancelled" ? at.begun : at.keepsPrompt && KEPT.has(ending);
-  return kept ? at.prompt : at.held;
+  const hasPrompt = ending === "cancelled" ? at.begun : at.keepsPrompt && KEPT.has(ending);
+  return hasPrompt ? at.prompt : at.knownUpTo;
 }
 
 /** Where the link stands to the branch that is about to be continued. */
@@ -36,7 +36,7 @@ export interface LinkPosition {
    * What the session itself is known to hold: because the same process has held it since, because what it showed agrees
    * with the log, or because the agent's table says that its resume can be trusted. Null: nothing is known.
    */
-  readonly held: EntryId | null;
+  readonly knownUpTo: EntryId | null;
 }
 
 /** What a process is known to hold of a session. */
@@ -50,7 +50,7 @@ export interface HeldByProcess {
 /** Whether a live session's process knows less than the session does by now: another process went on with it. */
 export function isBehind(link: LinkRecord, { holds, forked }: HeldByProcess): boolean {
   if (forked === true && link.since !== null) return true;
-  return holds !== null && !link.uncertain && holds !== link.held;
+  return holds !== null && !link.uncertain && holds !== link.knownUpTo;
 }
 
 /**
@@ -61,7 +61,7 @@ export function isBehind(link: LinkRecord, { holds, forked }: HeldByProcess): bo
 export function proofOf(link: LinkRecord, position: LinkPosition): "proven" | "unproven" | "tainted" {
   if (link.lastNode === null) return "unproven";
   if (!position.onBranch || position.hiddenSince) return "tainted";
-  return position.held === position.lastModelNode || position.held === position.prompt
+  return position.knownUpTo === position.lastModelNode || position.knownUpTo === position.prompt
     ? "proven"
     : "unproven";
 }

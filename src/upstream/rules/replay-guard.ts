@@ -13,7 +13,7 @@ const UNREAD_TOKENS_MAX = 20; // no model is asked anything with less: the syste
  */
 export class ReplayGuard {
   readonly #previous: readonly string[];
-  #held: TurnEvent[] = [];
+  #pending: TurnEvent[] = [];
   #text: string = "";
   #open: boolean;
 
@@ -26,7 +26,7 @@ export class ReplayGuard {
   /** The events that may be passed on now. */
   add(event: TurnEvent, elapsedMs: number): readonly TurnEvent[] {
     if (this.#open || event.type === "session" || event.type === "usage") return [event];
-    this.#held.push(event);
+    this.#pending.push(event);
     if (event.type === "text") this.#text += event.text;
     // The agent is at work, or waits for an answer: neither can be the end of something old.
     const asks =
@@ -38,9 +38,9 @@ export class ReplayGuard {
 
   /** What may be passed on once the moment is over: all but what could still be an old answer. */
   afterMoment(): readonly TurnEvent[] {
-    const said = this.#text.trimStart();
-    const repeats = this.#previous.some((old) => old.startsWith(said) || old === said.trimEnd());
-    return said !== "" && repeats ? [] : this.release();
+    const text = this.#text.trimStart();
+    const repeats = this.#previous.some((old) => old.startsWith(text) || old === text.trimEnd());
+    return text !== "" && repeats ? [] : this.release();
   }
 
   /** Everything that was said is held, and is an old answer again. */
@@ -50,15 +50,15 @@ export class ReplayGuard {
 
   /** Text is held that was not passed on. */
   get holding(): boolean {
-    return this.#held.some((event) => event.type === "text" && event.text.trim() !== "");
+    return this.#pending.some((event) => event.type === "text" && event.text.trim() !== "");
   }
 
   /** What is still held, for a reply that turned out to be honest. */
   release(): readonly TurnEvent[] {
-    const held = this.#held;
-    this.#held = [];
+    const pending = this.#pending;
+    this.#pending = [];
     this.#open = true;
-    return held;
+    return pending;
   }
 }
 

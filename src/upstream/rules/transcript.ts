@@ -14,7 +14,7 @@ export interface Said {
 export interface Stretch {
   readonly role: "user" | "assistant";
   /** Newest first. */
-  readonly said: readonly Said[];
+  readonly messages: readonly Said[];
   /** The oldest one: the texts that are known may begin in the middle of it. */
   readonly oldest: boolean;
 }
@@ -24,13 +24,13 @@ export interface CarriedTurn {
   readonly prompt: EntryId;
   /** The last node of the turn. */
   readonly node: EntryId;
-  readonly asked: Said;
+  readonly request: Said;
   /** All that was answered; null when it did not end well, or in a tool: then what the agent kept of it is its own affair. */
   readonly answered: string | null;
   /** The last of its nodes that the session was taken to hold by itself, where it did not end well; null when none was. */
-  readonly kept: EntryId | null;
+  readonly knownUpTo: EntryId | null;
   /** What came before was told with it, so that it has to be there too. */
-  readonly told: boolean;
+  readonly hasContext: boolean;
   /** How many messages it was told word for word; null when that is not known. */
   readonly quoted: number | null;
   /** A later turn was told it again, so that it need not be there itself. */
@@ -46,10 +46,10 @@ export interface Comparison {
   /** Everything it answered is there. */
   readonly whole: boolean;
   /** The last node up to which it holds everything; null when nothing could be compared. */
-  readonly held: EntryId | null;
+  readonly knownUpTo: EntryId | null;
 }
 
-const LOST: Comparison = { whole: false, held: null };
+const LOST: Comparison = { whole: false, knownUpTo: null };
 
 /**
  * Compares what an upstream shows of itself with the turns it carried, newest first. Resumes succeed on histories that
@@ -60,27 +60,27 @@ const LOST: Comparison = { whole: false, held: null };
  * It holds them only if what they rest on is there as well: what the session was made with, what it was told in front of
  * a prompt, and each turn that broke off and was not told again. Else all of it is told once more.
  */
-export function compareTurns(shown: readonly Said[], newestFirst: readonly CarriedTurn[]): Comparison {
-  const theirs = stretches(shown.toReversed());
+export function compareTurns(transcript: readonly Said[], newestFirst: readonly CarriedTurn[]): Comparison {
+  const theirs = stretches(transcript.toReversed());
   const last = newestFirst.findIndex((turn) => turn.inherited || isCompared(turn));
   const open = last === -1 ? newestFirst : newestFirst.slice(0, last);
   let proven = !newestFirst.some((turn) => turn.answered === null && isMistakable(turn, newestFirst));
   let from = 0;
   let newest = theirs.length;
   for (const turn of newestFirst.slice(open.length)) {
-    const required = !turn.inherited && (isCompared(turn) || turn.kept !== null);
+    const required = !turn.inherited && (isCompared(turn) || turn.knownUpTo !== null);
     if (isCommand(turn) || (!required && turn.retold)) continue;
     const at = theirs.findIndex((_, index) => index >= from && isTurnAt(theirs, index, turn));
     if (at === -1 && required) return LOST;
-    const told = at !== -1 && turn.told && !turn.retold ? toldAt(theirs, at, turn) : at;
-    proven &&= told !== -1;
+    const contextAt = at !== -1 && turn.hasContext && !turn.retold ? toldAt(theirs, at, turn) : at;
+    proven &&= contextAt !== -1;
     if (at === -1) continue;
     newest = Math.min(newest, at);
-    from = Math.max(told, endsAt(turn) ? at + 1 : at);
+    from = Math.max(contextAt, endsAt(turn) ? at + 1 : at);
   }
   const behind = theirs.slice(0, newest);
   if (open.length === 0 && behind.some(({ role }) => role === "assistant")) return LOST;
-  return { whole: true, held: proven ? heldOf(newestFirst[last]?.node ?? null, open, behind) : null };
+  return { whole: true, knownUpTo: proven ? heldOf(newestFirst[last]?.node ?? null, open, behind) : null };
 }
 
 /** Whether no other turn is to be looked for where this one was found: prompts without a reply stand side by side. */
@@ -91,49 +91,50 @@ function endsAt(turn: CarriedTurn): boolean {
 /** Where what was told with a turn stands: in its prompt, or in one of the same words that was sent before. */
 function toldAt(theirs: readonly Stretch[], at: number, turn: CarriedTurn): number {
   return theirs.findIndex(
-    ({ role, said }, index) =>
+    ({ role, messages }, index) =>
       index >= at &&
       role === "user" &&
-      said.some((one) => saysWords(one, turn.asked) && hasPreamble(one.text, turn.quoted)),
+      messages.some((one) => saysWords(one, turn.request) && hasPreamble(one.text, turn.quoted)),
   );
 }
 
 /** Whether the remains of a turn that broke off can pass for one that was answered, with what that was told. */
 function isMistakable(turn: CarriedTurn, all: readonly CarriedTurn[]): boolean {
-  if (!turn.told || turn.retold) return false;
+  if (!turn.hasContext || turn.retold) return false;
   const isAlike = ({ quoted }: CarriedTurn): boolean =>
     quoted === null || turn.quoted === null || quoted === turn.quoted;
   return all.some(
     (other) =>
-      other.told &&
+      other.hasContext &&
       !other.retold &&
       isCompared(other) &&
       isAlike(other) &&
-      saysWords(turn.asked, other.asked),
+      saysWords(turn.request, other.request),
   );
 }
 
 /** How far the session came in the turns that did not end well: up to the first of them that is not there. */
 function heldOf(
-  held: EntryId | null,
+  knownUpTo: EntryId | null,
   openNewestFirst: readonly CarriedTurn[],
   behind: readonly Stretch[],
 ): EntryId | null {
   if (openNewestFirst.some((turn) => turn.forgot)) return null;
-  let left = behind.filter(({ role }) => role === "user").flatMap(({ said }) => said);
+  let remaining = behind.filter(({ role }) => role === "user").flatMap(({ messages }) => messages);
   // A command that was not sent to the end, or to a session that lacked something, has told it nothing.
-  const told = openNewestFirst.filter((turn) => !isCommand(turn) || turn.answered !== null);
-  const found = told.map((turn) => {
+  const turns = openNewestFirst.filter((turn) => !isCommand(turn) || turn.answered !== null);
+  const reached = turns.map((turn) => {
     if (isCommand(turn)) return turn.node;
-    const at = left.findIndex(
-      (said) => saysWords(said, turn.asked) && (!turn.told || hasPreamble(said.text, turn.quoted)),
+    const at = remaining.findIndex(
+      (message) =>
+        saysWords(message, turn.request) && (!turn.hasContext || hasPreamble(message.text, turn.quoted)),
     );
     if (at === -1) return null;
-    left = left.slice(at + 1);
-    return turn.kept ?? turn.prompt;
+    remaining = remaining.slice(at + 1);
+    return turn.knownUpTo ?? turn.prompt;
   });
-  const missing = found.findLastIndex((node) => node === null);
-  return found[missing + 1] ?? held;
+  const missing = reached.findLastIndex((node) => node === null);
+  return reached[missing + 1] ?? knownUpTo;
 }
 
 /** Agents keep their own commands in ways of their own, or not at all. */
@@ -141,17 +142,18 @@ function isCompared(turn: CarriedTurn): boolean {
   return turn.answered !== null && !isCommand(turn);
 }
 
-function isCommand({ asked }: CarriedTurn): boolean {
-  return commandName(asked.text) !== null;
+function isCommand({ request }: CarriedTurn): boolean {
+  return commandName(request.text) !== null;
 }
 
 function isTurnAt(theirs: readonly Stretch[], at: number, turn: CarriedTurn): boolean {
   const answered = bare(turn.answered ?? "");
-  const [reply, asked] = answered === "" ? [null, theirs[at]] : [theirs[at], theirs[at + 1]];
-  if (reply === undefined || asked?.role !== "user") return false;
+  const [reply, prompt] = answered === "" ? [null, theirs[at]] : [theirs[at], theirs[at + 1]];
+  if (reply === undefined || prompt?.role !== "user") return false;
   if (reply !== null && (reply.role !== "assistant" || whole(reply) !== answered)) return false;
-  return asked.said.some(
-    (said) => saysWords(said, turn.asked) || (turn.inherited && hasLines(said.text, turn.asked.text)),
+  return prompt.messages.some(
+    (message) =>
+      saysWords(message, turn.request) || (turn.inherited && hasLines(message.text, turn.request.text)),
   );
 }
 
@@ -165,8 +167,8 @@ function hasLines(text: string, lines: string): boolean {
  * with tools may be one text or several, a prompt may stand behind a preamble or behind one that failed, so neighbours
  * of one role are compared as a whole, and of what the user said only the last words.
  */
-export function transcriptMatches(shown: readonly Said[], oursNewestFirst: readonly Said[]): boolean {
-  const theirs = stretches(shown.toReversed());
+export function transcriptMatches(transcript: readonly Said[], oursNewestFirst: readonly Said[]): boolean {
+  const theirs = stretches(transcript.toReversed());
   return stretches(oursNewestFirst).every((ours, back) => isSameStretch(theirs[back], ours));
 }
 
@@ -174,9 +176,9 @@ export function isSameStretch(there: Stretch | undefined, ours: Stretch): boolea
   if (there === undefined || there.role !== ours.role) return false;
   if (ours.role === "assistant")
     return ours.oldest ? whole(there).endsWith(whole(ours)) : whole(there) === whole(ours);
-  const [last] = there.said;
-  const [known] = ours.said;
-  return last === undefined || known === undefined || saysWords(last, known);
+  const [last] = there.messages;
+  const [expected] = ours.messages;
+  return last === undefined || expected === undefined || saysWords(last, expected);
 }
 
 /**
@@ -186,31 +188,31 @@ export function isSameStretch(there: Stretch | undefined, ours: Stretch): boolea
  */
 function saysWords(there: Said, ours: Said): boolean {
   if (there.text.trim().endsWith(ours.text.trim())) return true;
-  const said = bare(there.text);
+  const text = bare(there.text);
   const parts = ours.parts ?? [];
   return parts.some((part) => {
-    const [name = "", ...held] = part.split("\n");
-    return [part, held.join("\n"), held.length === 0 ? "" : name].some((words) => {
-      const known = bare(words);
-      return known !== "" && said.includes(known);
+    const [name = "", ...lines] = part.split("\n");
+    return [part, lines.join("\n"), lines.length === 0 ? "" : name].some((piece) => {
+      const expected = bare(piece);
+      return expected !== "" && text.includes(expected);
     });
   });
 }
 
 export function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
-  const found: { readonly role: Said["role"]; readonly said: Said[] }[] = [];
+  const runs: { readonly role: Said["role"]; readonly messages: Said[] }[] = [];
   for (const one of newestFirst) {
     if (one.text.trim() === "") continue;
-    const last = found.at(-1);
-    if (last?.role === one.role) last.said.push(one);
-    else found.push({ role: one.role, said: [one] });
+    const last = runs.at(-1);
+    if (last?.role === one.role) last.messages.push(one);
+    else runs.push({ role: one.role, messages: [one] });
   }
-  return found.map(({ role, said }, at) => ({ role, said, oldest: at === found.length - 1 }));
+  return runs.map(({ role, messages }, at) => ({ role, messages, oldest: at === runs.length - 1 }));
 }
 
 function whole(stretch: Stretch): string {
   return bare(
-    stretch.said
+    stretch.messages
       .map(({ text }) => text)
       .toReversed()
       .join(""),

@@ -32,14 +32,14 @@ export async function whyLeft(
   from: Place,
   node: EntryId,
 ): Promise<string | null> {
-  const found = await space.entry(conversation, node).catch(() => null);
-  if (found?.place == null || from.depth - found.place.depth > BRANCH_NODES_MAX) return BRANCH_LEFT;
+  const row = await space.entry(conversation, node).catch(() => null);
+  if (row?.place == null || from.depth - row.place.depth > BRANCH_NODES_MAX) return BRANCH_LEFT;
   let next: Place | null = from;
-  while (next !== null && next.depth >= found.place.depth) {
+  while (next !== null && next.depth >= row.place.depth) {
     const page = await space.page({
       conversation,
       from: next,
-      limit: Math.min(PAGE_NODES, next.depth - found.place.depth + 1),
+      limit: Math.min(PAGE_NODES, next.depth - row.place.depth + 1),
     });
     for (const stored of page.entries) {
       if (stored.id === node) return null;
@@ -86,8 +86,8 @@ export async function readTexts(
       if (texts.length >= wanted.count || entry.type === "reset") return { texts, stopped: "there" };
       if (entry.type === "message" && entry.message.role !== "toolResult") {
         if (wasCutOff(entry.message)) return { texts, stopped: "cut_off" };
-        const said = saidBy(entry.message.role, entry.message);
-        if (said.text !== "") texts.push(said);
+        const text = saidBy(entry.message.role, entry.message);
+        if (text.text !== "") texts.push(text);
       }
       if (entry.id === wanted.until) return { texts, stopped: "there" };
     }

@@ -40,7 +40,7 @@ export interface Choice {
   readonly id: string;
   readonly proven: boolean;
   /** The last node it holds of the branch or was told of: what came after has to be said. Null: all of it has. */
-  readonly held: EntryId | null;
+  readonly knownUpTo: EntryId | null;
   readonly fidelity: Fidelity;
   /** Why a new link is needed; null when the id is at the head of the chain already. */
   readonly reason: string | null;
@@ -90,7 +90,7 @@ async function openSession(
     session,
     id: session.id,
     proven: restored !== null,
-    held: restored === null ? null : parts.branch.lastModelNode,
+    knownUpTo: restored === null ? null : parts.branch.lastModelNode,
     fidelity: restored === null ? "preamble" : "transcript",
     suspicious: false,
     lastNode: restored === null ? null : parts.branch.lastModelNode,
@@ -139,7 +139,7 @@ interface TryLinkInput {
 }
 
 interface PlacedLink extends TryLinkInput {
-  readonly position: Omit<LinkPosition, "held">;
+  readonly position: Omit<LinkPosition, "knownUpTo">;
 }
 
 /** The session of one link, or why it is not used. */
@@ -152,25 +152,25 @@ async function tryLink(
   const { upstream, live } = asking;
   const { branch } = parts;
   const { space, id } = parts.work.conversation;
-  const left =
+  const reason =
     record.lastNode === null || record.lastNode === branch.lastModelNode
       ? null
       : await whyLeft(space, id, await branch.tipPlace(), record.lastNode);
-  const position: Omit<LinkPosition, "held"> = {
+  const position: Omit<LinkPosition, "knownUpTo"> = {
     lastModelNode: branch.lastModelNode,
     prompt: branch.tip,
-    onBranch: record.lastNode !== null && left === null,
+    onBranch: record.lastNode !== null && reason === null,
     hiddenSince: asking.facts.some((fact) => fact.type === "hide" && fact.seq > record.firstSeq),
   };
-  const atBest = proofOf(record, { ...position, held: record.uncertain ? null : record.lastNode });
-  if (atBest === "tainted") return left ?? "branch_left";
+  const atBest = proofOf(record, { ...position, knownUpTo: record.uncertain ? null : record.lastNode });
+  if (atBest === "tainted") return reason ?? "branch_left";
   if (live !== null && live.id === record.upstream && live.session.process === live.process) {
     if (isBehind(record, live)) await letGo(parts, live);
     else if (live.forked === true)
       return compareSession(parts, asking, { ...trying, position, session: live.session });
     else {
-      const proven = proofOf(record, { ...position, held: live.holds }) === "proven";
-      if (proven || isHead) return choice(live.session, { proven, held: live.holds, record });
+      const proven = proofOf(record, { ...position, knownUpTo: live.holds }) === "proven";
+      if (proven || isHead) return choice(live.session, { proven, knownUpTo: live.holds, record });
     }
   }
   // An older link is worth a call only if it could turn out to hold everything.
@@ -185,15 +185,15 @@ async function letGo(parts: SessionParts, live: Live): Promise<void> {
 
 function choice(
   session: UpstreamSession,
-  about: { readonly proven: boolean; readonly held: EntryId | null; readonly record: LinkRecord },
+  about: { readonly proven: boolean; readonly knownUpTo: EntryId | null; readonly record: LinkRecord },
 ): Omit<Choice, "reason"> {
-  const { proven, held, record } = about;
+  const { proven, knownUpTo, record } = about;
   const fidelity = proven ? "native" : "preamble";
   return {
     session,
     id: record.upstream,
     proven,
-    held,
+    knownUpTo,
     fidelity,
     silent: true,
     suspicious: record.cutOff,
@@ -235,33 +235,36 @@ async function compareSession(
   trying: PlacedLink & { readonly session: UpstreamSession },
 ): Promise<Omit<Choice, "reason"> | string> {
   const { record, position, isHead, session } = trying;
-  const { whole, held } = await compared(parts, asking, { record, shown: session.shown });
-  const proven = proofOf(record, { ...position, held }) === "proven";
+  const { whole, knownUpTo } = await compared(parts, asking, { record, transcript: session.transcript });
+  const proven = proofOf(record, { ...position, knownUpTo }) === "proven";
   // One that shows less than it carried has lost something: it is not used, and the loss is told.
   if (!whole || (!proven && !isHead)) {
     session.close().catch(() => undefined);
     return "lost";
   }
-  return choice(session, { proven, held, record });
+  return choice(session, { proven, knownUpTo, record });
 }
 
 interface CompareInput {
   readonly record: LinkRecord;
-  readonly shown: UpstreamSession["shown"];
+  readonly transcript: UpstreamSession["transcript"];
 }
 
 /** What a session holds, by what it shows of itself. */
 async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInput): Promise<Comparison> {
-  const { record, shown } = at;
+  const { record, transcript } = at;
   const { branch } = parts;
   const { space, id } = parts.work.conversation;
-  if (shown === null)
-    return { whole: true, held: asking.upstream.capabilities.trustedResume ? record.held : null };
-  if (record.since === null && record.held === null) return { whole: true, held: null };
+  if (transcript === null)
+    return { whole: true, knownUpTo: asking.upstream.capabilities.trustedResume ? record.knownUpTo : null };
+  if (record.since === null && record.knownUpTo === null) return { whole: true, knownUpTo: null };
   const from = await branch.tipPlace();
-  const found = compareTurns(shown, await readCarried(space, id, { ...asking, from, link: record }));
-  if (record.since !== null) return found;
+  const comparison = compareTurns(
+    transcript,
+    await readCarried(space, id, { ...asking, from, link: record }),
+  );
+  if (record.since !== null) return comparison;
   const texts = await lastTexts(space, id, { from: branch.leaf, count: FORKED_TEXTS, until: null });
-  const whole = record.lastNode !== branch.lastModelNode || transcriptMatches(shown, texts);
-  return { whole, held: found.held === null ? null : record.held };
+  const whole = record.lastNode !== branch.lastModelNode || transcriptMatches(transcript, texts);
+  return { whole, knownUpTo: comparison.knownUpTo === null ? null : record.knownUpTo };
 }

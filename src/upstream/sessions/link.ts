@@ -9,6 +9,6 @@ export function linkBody(
   const { id, reason, node = null } = link;
   if (reason === null) return [];
   const account = upstream.account === null ? {} : { account: upstream.account };
-  const held = node === null ? {} : { node };
-  return [{ type: "upstream_link", upstream: id, agent: upstream.agent, ...account, reason, ...held }];
+  const place = node === null ? {} : { node };
+  return [{ type: "upstream_link", upstream: id, agent: upstream.agent, ...account, reason, ...place }];
 }

@@ -54,11 +54,11 @@ export class LiveSessions {
 
   /** Null: none is held any more. */
   keep(conversation: ConversationId, upstream: Upstream, live: Live | null): void {
-    const known = this.#part.get(conversation);
-    const held = known ?? this.#make(conversation);
-    if (live === null) held.live.delete(upstream);
-    else held.live.set(upstream, live);
-    if (known === null && live !== null) this.#part.put(conversation, held);
+    const cached = this.#part.get(conversation);
+    const sessions = cached ?? this.#make(conversation);
+    if (live === null) sessions.live.delete(upstream);
+    else sessions.live.set(upstream, live);
+    if (cached === null && live !== null) this.#part.put(conversation, sessions);
   }
 
   /** Whoever works with them closes them all. */

@@ -79,5 +79,5 @@ test("neither takes the other's word for a model: an agent is not told of ours a
   await runtime.note("c", [{ type: "model_change", model: "opus", provider: "claude" }]);
   await runtime.send("c", "remember b=2");
   expect(await models()).toEqual(["scripted/one", undefined, "scripted/one", "scripted/one", "opus"]);
-  expect(theirs.asked.flatMap(({ settings }) => settings?.model ?? [])).not.toContain("scripted/one");
+  expect(theirs.requests.flatMap(({ settings }) => settings?.model ?? [])).not.toContain("scripted/one");
 });

@@ -180,7 +180,7 @@ function loop(prompt: (request: PromptRequest) => AsyncIterable<PromptEvent>): U
   const nothing = async (): Promise<void> => undefined;
   const session = async (): Promise<UpstreamSession> => ({
     id: "loop-1",
-    shown: null,
+    transcript: null,
     process: "here",
     prompt,
     cancel: nothing,

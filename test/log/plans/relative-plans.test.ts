@@ -41,14 +41,14 @@ class PlannedLog {
   }
 
   plan(author: Author, drafts: readonly StampedDraft[], head: Head = this.head): WritePlan {
-    const known = new Map<string, EntryPosition>();
+    const positions = new Map<string, EntryPosition>();
     for (const id of this.#nodes) {
-      const found = this.index.find(id);
-      if (found !== undefined) known.set(id, found);
+      const position = this.index.find(id);
+      if (position !== undefined) positions.set(id, position);
     }
     const batch: Batch = { author, drafts, key: null, digest: "" };
     const none = new Map();
-    const state = { head, lease: null, nowMs: 0, seen: null, known, kept: none, settings: none };
+    const state = { head, lease: null, nowMs: 0, seen: null, positions, tails: none, settings: none };
     const plan = planAppend(state, batch);
     if (plan.kind !== "write") throw new Error(plan.kind === "refused" ? plan.error.message : plan.kind);
     return plan;

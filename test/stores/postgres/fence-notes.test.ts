@@ -10,18 +10,18 @@ const whole: FencedTable = {
   owned: true,
 };
 const bare: FencedTable = { ...whole, enabled: false, forced: false, policies: [] };
-const fence: Fence = { role: "app", superuser: false, bypasses: false, tables: [whole], asked: false };
+const fence: Fence = { role: "app", superuser: false, bypasses: false, tables: [whole], wanted: false };
 
 test("says nothing where the fence holds, or where there is none and nobody asked for one", () => {
   expect(fenceNotes(fence)).toEqual([]);
-  expect(fenceNotes({ ...fence, asked: true })).toEqual([]);
+  expect(fenceNotes({ ...fence, wanted: true })).toEqual([]);
   expect(fenceNotes({ ...fence, tables: [bare], superuser: true })).toEqual([]);
 });
 
 test.each<[string, Partial<Fence>]>([
   ["a superuser", { superuser: true }],
   ["a role that bypasses it", { bypasses: true }],
-  ["a wish that was not carried out", { asked: true, tables: [bare] }],
+  ["a wish that was not carried out", { wanted: true, tables: [bare] }],
   ["a table that was left out", { tables: [whole, { ...bare, name: "runs" }] }],
   ["an owner that it is not forced on", { tables: [{ ...whole, forced: false }] }],
   ["an owner elsewhere that it is not forced on", { tables: [{ ...whole, forced: false, owned: false }] }],

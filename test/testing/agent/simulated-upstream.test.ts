@@ -112,7 +112,7 @@ test("a silent restart changes the process and forgets what was not saved", asyn
   expect(used.process).not.toBe(before);
   await expect(agent.resume(unused.id, SETTINGS)).rejects.toMatchObject({ ending: { class: "lost" } });
   const back = await agent.resume(used.id, SETTINGS);
-  expect(back.shown).toEqual([
+  expect(back.transcript).toEqual([
     { role: "user", text: "remember color=blue" },
     { role: "assistant", text: "Noted color=blue" },
   ]);

@@ -10,7 +10,7 @@ async function watched(): Promise<{ readonly rig: Rig; readonly given: PromptReq
   const given: PromptRequest[] = [];
   const watch = (session: UpstreamSession): UpstreamSession => ({
     id: session.id,
-    shown: session.shown,
+    transcript: session.transcript,
     get process() {
       return session.process;
     },

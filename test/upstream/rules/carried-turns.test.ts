@@ -54,9 +54,9 @@ async function carried(...bodies: readonly EntryBody[]): Promise<readonly string
   const { leaf } = await chat.head();
   const turns = await readCarried(space, id, { from: leaf, link: record, facts });
   // Whatever is to be looked for, one that shows nothing of it holds nothing.
-  if (turns.length > 0) expect(compareTurns([], turns).held).toBeNull();
+  if (turns.length > 0) expect(compareTurns([], turns).knownUpTo).toBeNull();
   return turns
-    .map(({ asked, inherited, retold, told, quoted }) => {
+    .map(({ request: asked, inherited, retold, hasContext: told, quoted }) => {
       const name = `${inherited ? "+" : ""}${told ? `${quoted ?? ""}>` : ""}${asked.text}`;
       return retold ? `(${name})` : name;
     })
@@ -123,6 +123,6 @@ test("a reply that was cut off is not looked for in what a session was made with
   const [record] = linkRecords(facts);
   if (record === undefined) throw new RangeError("A link is needed");
   const turns = await readCarried(space, id, { from: (await chat.head()).leaf, link: record, facts });
-  expect(compareTurns([{ role: "user", text: "x" }], turns)).toEqual({ whole: true, held: "h" });
-  expect(compareTurns([], turns)).toEqual({ whole: true, held: null });
+  expect(compareTurns([{ role: "user", text: "x" }], turns)).toEqual({ whole: true, knownUpTo: "h" });
+  expect(compareTurns([], turns)).toEqual({ whole: true, knownUpTo: null });
 });

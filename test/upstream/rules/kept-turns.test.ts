@@ -13,7 +13,7 @@ const link: LinkRecord = {
   since: node,
   continues: false,
   lastNode: node,
-  held: node,
+  knownUpTo: node,
   uncertain: false,
   cutOff: false,
   answered: true,

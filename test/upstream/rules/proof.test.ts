@@ -122,7 +122,7 @@ describe("links", () => {
     const cancelled = { outcome: "interrupted", class: "cancelled" };
     const limited = { outcome: "failed", class: "limit", node: "u-prompt" };
     const once = [...facts, end("t", "A"), ...turn("u", attempt("u", "A"))];
-    const held = (...more: readonly Entry[]): unknown => only(...more)?.held;
+    const held = (...more: readonly Entry[]): unknown => only(...more)?.knownUpTo;
     expect(held(...facts)).toBeNull();
     expect(held(...facts, end("t", "A"))).toBe("t-reply");
     expect(held(link("A", { node: "n9", reason: "forked" }))).toBe("n9");
@@ -145,7 +145,7 @@ describe("links", () => {
     ["cancelled", { keepsPrompt: true }, "before"],
     ["cancelled", { begun: true }, "prompt"],
   ] as const)("after %s with %j a session holds the %s", (ending, more, expected) => {
-    const at = { held: id("before"), prompt: id("prompt"), begun: false, keepsPrompt: false, ...more };
+    const at = { knownUpTo: id("before"), prompt: id("prompt"), begun: false, keepsPrompt: false, ...more };
     expect(heldAfter(ending, at)).toBe(expected);
   });
 
@@ -155,17 +155,17 @@ describe("links", () => {
     prompt: id("prompt"),
     onBranch: true,
     hiddenSince: false,
-    held: null,
+    knownUpTo: null,
   };
 
   test.each([
     [{}, {}, "unproven"],
-    [{}, { held: id("spoken") }, "proven"],
-    [{}, { held: id("prompt") }, "proven"],
-    [{}, { held: id("older") }, "unproven"],
-    [{ lastNode: null }, { held: id("spoken") }, "unproven"],
-    [{}, { held: id("spoken"), onBranch: false }, "tainted"],
-    [{}, { held: id("spoken"), hiddenSince: true }, "tainted"],
+    [{}, { knownUpTo: id("spoken") }, "proven"],
+    [{}, { knownUpTo: id("prompt") }, "proven"],
+    [{}, { knownUpTo: id("older") }, "unproven"],
+    [{ lastNode: null }, { knownUpTo: id("spoken") }, "unproven"],
+    [{}, { knownUpTo: id("spoken"), onBranch: false }, "tainted"],
+    [{}, { knownUpTo: id("spoken"), hiddenSince: true }, "tainted"],
   ] as const)("proof: %j standing %j is %s", (change, where, expected) => {
     expect(proofOf({ ...record, ...change }, { ...position, ...where })).toBe(expected);
   });

@@ -29,10 +29,10 @@ const turn = (
   return {
     prompt: id(`${name}?`),
     node: id(answered === null ? `${name}…` : `${name}!`),
-    asked: said,
+    request: said,
     answered,
-    kept: null,
-    told: false,
+    knownUpTo: null,
+    hasContext: false,
     quoted: null,
     retold: false,
     inherited: false,
@@ -45,7 +45,7 @@ const compare = (
   shown: readonly Said[],
   ...oldestFirst: readonly CarriedTurn[]
 ): readonly [whole: boolean, held: string | null] => {
-  const { whole, held } = compareTurns(shown, oldestFirst.toReversed());
+  const { whole, knownUpTo: held } = compareTurns(shown, oldestFirst.toReversed());
   return [whole, held];
 };
 
@@ -102,7 +102,7 @@ describe("a session that shows its history", () => {
     const done = turn("one", "Uno.");
     expect(compare([...ONE, user("two")], done, turn("two", null))).toEqual([true, "two?"]);
     expect(compare([...ONE, user("two"), agent("Du")], done, turn("two", null))).toEqual([true, "two?"]);
-    expect(compare([...ONE, user("two")], done, turn("two", null, { kept: id("two…") }))).toEqual([
+    expect(compare([...ONE, user("two")], done, turn("two", null, { knownUpTo: id("two…") }))).toEqual([
       true,
       "two…",
     ]);
@@ -120,7 +120,7 @@ describe("a session that shows its history", () => {
   });
 
   test("that was told everything with a prompt holds it only if that is there too, and not the same words sent later", () => {
-    const first = turn("one", null, { told: true });
+    const first = turn("one", null, { hasContext: true });
     const told = user("[Earlier conversation, restored from its log]\n> zero\n\none");
     expect(compare([told], first)).toEqual([true, "one?"]);
     expect(compare([user("one")], first)).toEqual([true, null]);
@@ -129,7 +129,7 @@ describe("a session that shows its history", () => {
   });
 
   test("has lost something when a turn it was taken to hold by itself is not there any more", () => {
-    const [done, stopped] = [turn("one", "Uno."), turn("stop", null, { kept: id("stop…") })];
+    const [done, stopped] = [turn("one", "Uno."), turn("stop", null, { knownUpTo: id("stop…") })];
     const after = [user("two"), agent("Due.")];
     expect(
       compare([...ONE, user("stop"), agent("No"), ...after], done, stopped, turn("two", "Due.")),
@@ -150,7 +150,7 @@ describe("a session that shows its history", () => {
       "two!",
     ]);
     expect(compare([...ONE, ...TWO], done, broken, turn("two", "Due."))).toEqual([true, null]);
-    const told = turn("stop", null, { told: true });
+    const told = turn("stop", null, { hasContext: true });
     expect(compare([...ONE, user("stop"), ...TWO], done, told, turn("two", "Due."))).toEqual([true, null]);
     expect(compare([...ONE, preamble("stop", "zero"), ...TWO], done, told, turn("two", "Due."))).toEqual([
       true,
@@ -159,7 +159,7 @@ describe("a session that shows its history", () => {
   });
 
   test("holds nothing for certain where a turn it answered is there without what was told with it", () => {
-    const [first, second] = [turn("one", "Uno.", { told: true, quoted: 2 }), turn("two", "Due.")];
+    const [first, second] = [turn("one", "Uno.", { hasContext: true, quoted: 2 }), turn("two", "Due.")];
     const told = preamble("one", "zero", "nought");
     expect(compare([told, agent("Uno."), ...TWO], first, second)).toEqual([true, "two!"]);
     // The first sending of it was refused or broke off, the second was not told again.
@@ -167,15 +167,15 @@ describe("a session that shows its history", () => {
     expect(compare([told, agent("U"), ...ONE, ...TWO], first, second)).toEqual([true, "two!"]);
     expect(compare([...ONE, ...TWO], first, second)).toEqual([true, null]);
     expect(compare([preamble("one", "zero"), agent("Uno."), ...TWO], first, second)).toEqual([true, null]);
-    const again = turn("two", "Due.", { told: true, quoted: 3 });
+    const again = turn("two", "Due.", { hasContext: true, quoted: 3 });
     const all = preamble("two", "zero", "nought", "one");
     expect(compare([...ONE, all, agent("Due.")], { ...first, retold: true }, again)).toEqual([true, "two!"]);
   });
 
   test("holds nothing for certain where the remains of a turn that broke off could be another of the same words", () => {
     const [done, broken] = [
-      turn("one", "Uno.", { told: true, quoted: 1 }),
-      turn("one", null, { told: true, quoted: 1 }),
+      turn("one", "Uno.", { hasContext: true, quoted: 1 }),
+      turn("one", null, { hasContext: true, quoted: 1 }),
     ];
     expect(compare([preamble("one", "other"), agent("Uno.")], done, broken)).toEqual([true, null]);
     expect(compare([preamble("one", "zero"), agent("Uno.")], done, { ...broken, quoted: 2 })).toEqual([

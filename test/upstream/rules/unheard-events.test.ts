@@ -16,7 +16,7 @@ function unheardCalls(
   asked: string,
   known: (id: string) => boolean,
 ): readonly TurnEvent[] {
-  return unheardEvents(record, { asked, words: null, isKnown: ({ id }) => known(id) });
+  return unheardEvents(record, { prompt: asked, text: null, isKnown: ({ id }) => known(id) });
 }
 
 const tool = { type: "tool", name: "sh", input: { cmd: "x" } };
@@ -68,7 +68,7 @@ test("words that go on where those that came ended are told, and none once the t
     made({ role: "assistant", content: [{ type: "text", text }] });
   const record = [user("tell"), said("one two"), call("a"), said("three")];
   const heard = (words: string): readonly TurnEvent[] =>
-    unheardEvents(record, { asked: "tell", words, isKnown: () => true });
+    unheardEvents(record, { prompt: "tell", text: words, isKnown: () => true });
   expect(heard("one ")).toEqual([
     { type: "text", text: "two" },
     { type: "text", text: "three" },

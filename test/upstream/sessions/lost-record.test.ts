@@ -209,7 +209,7 @@ describe("a session that was just forked from a cut record", () => {
     );
     const [{ outcome }] = await Promise.all([rig.send("recall pet", { to: "side" }), stopped]);
     expect(outcome).toBe("interrupted");
-    expect(rig.upstreams[0]?.asked.some(({ verb }) => verb === "prompt")).toBe(false);
+    expect(rig.upstreams[0]?.requests.some(({ verb }) => verb === "prompt")).toBe(false);
     expect((await rig.send("recall color", { to: "side" })).text).toBe("blue");
   });
 

@@ -188,7 +188,7 @@ test("a change of model or config between turns says nothing to the agent again"
   await rig.runtime.note("c", [{ type: "model_change", model: "haiku" }]);
   expect(await rig.say("recall color")).toBe("blue");
   expect((await rig.of("attempt")).map(({ fidelity }) => fidelity)).toEqual(["native", "native", "native"]);
-  expect(rig.upstreams[0]?.asked.at(-1)?.settings?.model).toBe("haiku");
+  expect(rig.upstreams[0]?.requests.at(-1)?.settings?.model).toBe("haiku");
   expect(await rig.chain()).toEqual(["first"]);
 });
 
@@ -209,7 +209,7 @@ test("a prompt that was limited is sent again after another model was chosen, wi
   await rig.runtime.note("c", [MODEL]);
   const again = await rig.runtime.retry("c", { force: true, ...rig.host });
   expect(again).toMatchObject({ outcome: "completed", prompt: limited.prompt });
-  expect(rig.upstreams[0]?.asked.at(-1)?.settings?.model).toBe("opus");
+  expect(rig.upstreams[0]?.requests.at(-1)?.settings?.model).toBe("opus");
   const texts = (await rig.of("message")).map(({ message }) => message.role);
   expect(texts).toEqual(["user", "assistant"]);
 });

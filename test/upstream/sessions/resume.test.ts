@@ -14,7 +14,7 @@ test("scenario 11: a resume that shows everything is told nothing again, and get
   expect(await rig.say("recall color")).toBe("blue");
   expect(rig.transcripts().join("\n")).not.toContain("restored from its log");
   const settings = { cwd: "/work", model: "opus", config: { mode: "plan" } };
-  expect(rig.upstreams[0]?.asked).toMatchObject([
+  expect(rig.upstreams[0]?.requests).toMatchObject([
     { verb: "resume", settings },
     { verb: "prompt", settings },
   ]);
@@ -96,7 +96,7 @@ test("scenario 16: after a restart the conversation's own directory is used, whe
   await rig.say("hello");
   rig.restart();
   await rig.say("hello again");
-  expect(rig.upstreams[0]?.asked.map((one) => one.settings?.cwd)).toEqual(["/work", "/work"]);
+  expect(rig.upstreams[0]?.requests.map((one) => one.settings?.cwd)).toEqual(["/work", "/work"]);
 });
 
 test("scenario 17: a resume that never answers is given up in time, and another session takes over", async () => {

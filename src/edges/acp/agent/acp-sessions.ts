@@ -85,7 +85,7 @@ export class AcpSessions {
         this.params(settings, { sessionId: id }),
       );
       if (this.#dialect.replaysLate) await replay.quiet(this.#clock);
-      session.shown = at.kept ?? replay.messages;
+      session.transcript = at.kept ?? replay.messages;
       await this.#applySettings(session, answer, settings);
       return session;
     } catch (error) {
@@ -141,7 +141,7 @@ export class AcpSessions {
     this.#registry.add(session);
     await this.#applySettings(session, at.answer, at.settings);
     // Few agents tell a fork's history again; from the others nothing is heard.
-    if (replay !== null && replay.messages.length > 0) session.shown = replay.messages;
+    if (replay !== null && replay.messages.length > 0) session.transcript = replay.messages;
     return session;
   }
 

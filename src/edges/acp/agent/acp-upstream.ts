@@ -118,7 +118,8 @@ export class AcpUpstream implements BridgeUpstream {
       });
     });
     // Some write a fork's record with its first prompt only: until then it is what its source's record holds.
-    session.shown = (await this.#recordOf(session.id)) ?? session.shown ?? (await this.#recordOf(id));
+    session.transcript =
+      (await this.#recordOf(session.id)) ?? session.transcript ?? (await this.#recordOf(id));
     return session;
   }
 
@@ -144,7 +145,7 @@ export class AcpUpstream implements BridgeUpstream {
         this.#sessions.params(settings, { sessionId: id }),
       );
       const session = await this.#sessions.register({ connection, settings, answer, id });
-      session.shown = kept;
+      session.transcript = kept;
       return session;
     }
     if (!can.load || !this.#sessions.mayReload(id, settings))
@@ -194,7 +195,7 @@ export class AcpUpstream implements BridgeUpstream {
     if (!can.load) return [];
     const session = await this.#inTime(this.#sessions.load(connection, id, { settings, kept: null }));
     await session.close();
-    return session.shown ?? [];
+    return session.transcript ?? [];
   }
 
   /** A host's request that the agent is only asked about in passing does not wait for it for ever. */

@@ -58,7 +58,7 @@ interface Turn {
 /** One session of an ACP agent. */
 export class AcpSession extends BridgeSession implements UpstreamSession {
   readonly id: string;
-  shown: readonly ShownMessage[] | null = null;
+  transcript: readonly ShownMessage[] | null = null;
   /** The result that opened it, for the host: modes, options and whatever else it told. */
   opened: Message | null = null;
   /** Its modes and options as they are now. */
@@ -233,12 +233,12 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
   async #lookUp(turn: Turn, how: "dead" | "stopped"): Promise<void> {
     const record = await this.#parts.record(how).catch(() => null);
     const { asked, translator } = turn;
-    const heard = {
-      asked,
-      words: null,
+    const known = {
+      prompt: asked,
+      text: null,
       isKnown: ({ id }: { readonly id: string }) => translator.isKnown(id),
     };
-    for (const event of unheardEvents(record ?? [], heard)) turn.queue.push(event);
+    for (const event of unheardEvents(record ?? [], known)) turn.queue.push(event);
   }
 
   #end(turn: Turn, raw: RawEnd): void {

@@ -23,7 +23,7 @@ export interface AgentCall {
 }
 
 /** A session as the other process has it; the handle stays the same when the id changes. */
-type SessionView = Pick<UpstreamSession, "id" | "shown" | "model"> & { readonly handle: number };
+type SessionView = Pick<UpstreamSession, "id" | "transcript" | "model"> & { readonly handle: number };
 
 /** From the demo to the host. Every message has the time of the agent's world, and the agent's process. */
 export type ToHost = { readonly nowMs: number; readonly process: string } & (
@@ -79,10 +79,10 @@ class RemoteAgent {
   async #session(verb: AgentCall["verb"], args: readonly unknown[]): Promise<UpstreamSession> {
     const view = await this.#call(verb, args).promise;
     if (view === null) throw new RangeError(`The agent returned no session for ${verb}`);
-    const { handle, ...shown } = view;
+    const { handle, ...session } = view;
     const process = (): string => this.#process;
     return {
-      ...shown,
+      ...session,
       get process() {
         return process();
       },

@@ -120,8 +120,8 @@ export class HostProcess {
     try {
       const session = await this.#carryOut(message);
       if (session === null) return this.#send({ kind: "answer", call, session });
-      const { id, shown, model } = session;
-      const view = { id, shown, ...(model === undefined ? {} : { model }) };
+      const { id, transcript, model } = session;
+      const view = { id, transcript, ...(model === undefined ? {} : { model }) };
       this.#send({ kind: "answer", call, session: { ...view, handle: this.#sessions.push(session) - 1 } });
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;

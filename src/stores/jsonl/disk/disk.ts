@@ -74,8 +74,8 @@ const MEANINGS: { readonly [code: string]: readonly [ErrorCode, string] } = {
 function meaningOf(error: unknown, doing: string): unknown {
   if (isLogError(error) || !(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
     return error;
-  const [code, words] = MEANINGS[error.code] ?? ["store_failed", `The disk answered ${error.code}`];
-  return new LogError(code, `${words}, while ${doing}`, { cause: error.code }, { cause: error });
+  const [code, message] = MEANINGS[error.code] ?? ["store_failed", `The disk answered ${error.code}`];
+  return new LogError(code, `${message}, while ${doing}`, { cause: error.code }, { cause: error });
 }
 
 /** Runs a piece of disk work, turning its system errors into what they mean. */

@@ -9,7 +9,7 @@ export class Locks {
   readonly #disk: Disk;
   readonly #waitMs: number;
   readonly #queues = new Map<string, Promise<unknown>>();
-  readonly #held = new Set<string>();
+  readonly #paths = new Set<string>();
 
   constructor(disk: Disk, waitMs: number) {
     this.#disk = disk;
@@ -17,7 +17,7 @@ export class Locks {
   }
 
   holds(path: string): boolean {
-    return this.#held.has(path);
+    return this.#paths.has(path);
   }
 
   /** Runs the work alone in this store; also alone among processes if `path` is locked by `lockPath`. */
@@ -37,11 +37,11 @@ export class Locks {
     const sidecar = await lockPath();
     if (sidecar === null) return work();
     const lock = await this.#acquire(sidecar);
-    this.#held.add(path);
+    this.#paths.add(path);
     try {
       return await work();
     } finally {
-      this.#held.delete(path);
+      this.#paths.delete(path);
       lock.release();
     }
   }

@@ -41,8 +41,8 @@ export class Watch {
   }
 
   /** Resolves when the file is not as known any more, at the signal, or at the end. */
-  async changed(path: string, known: FileVersion, signal: AbortSignal | undefined): Promise<void> {
-    const woken = this.#waiters.wait(path, known, signal);
+  async changed(path: string, version: FileVersion, signal: AbortSignal | undefined): Promise<void> {
+    const woken = this.#waiters.wait(path, version, signal);
     if (!this.closed) this.#listen(dirname(path));
     // What was written after the last read and before the waiting began is told by nobody.
     await this.#check(path);
@@ -51,11 +51,11 @@ export class Watch {
 
   #listen(folder: string): void {
     if (this.#folders.has(folder)) return;
-    const heard = this.#disk.watch?.(folder, (name) => {
+    const watch = this.#disk.watch?.(folder, (name) => {
       if (name === null) this.#unheard(folder);
       else if (!this.#isIdle(join(folder, name))) void this.#check(join(folder, name));
     });
-    this.#folders.set(folder, heard ?? null);
+    this.#folders.set(folder, watch ?? null);
   }
 
   #isIdle(path: string): boolean {
@@ -72,15 +72,15 @@ export class Watch {
   async #check(path: string): Promise<void> {
     try {
       const stat = await this.#disk.stat(path);
-      for (const { known, wake } of this.#waiters.of(path))
-        if (stat?.identity !== known.identity || stat.size !== known.size) wake();
+      for (const { position: version, wake } of this.#waiters.of(path))
+        if (stat?.identity !== version.identity || stat.size !== version.size) wake();
     } catch {
       this.#waiters.wake(path); // what went wrong is said to the one who reads next
     }
   }
 
   #look(): void {
-    const unheard = [...this.#folders.values()].some((heard) => heard === null);
+    const unheard = [...this.#folders.values()].some((watch) => watch === null);
     if (this.#looked >= this.#round.length) {
       if (!unheard && ++this.#polls < ROUND_POLLS) return;
       this.#polls = 0;
@@ -97,7 +97,7 @@ export class Watch {
   }
 
   #rest(): void {
-    for (const heard of this.#folders.values()) heard?.[Symbol.dispose]();
+    for (const watch of this.#folders.values()) watch?.[Symbol.dispose]();
     this.#folders.clear();
     this.#round = [];
     this.#looked = 0;

@@ -30,17 +30,17 @@ export function fetchRows(
   return onDisk(`reading conversation ${location.conversation}`, async () => {
     await using file = await location.disk.open(logPath(location), "read");
     if ((await file.stat()).identity !== identity) throw replaced(location);
-    const found = new Map<number, StoredEntry>();
+    const bySeq = new Map<number, StoredEntry>();
     try {
       for (const stretch of stretchesOf(rows))
-        await readStretch(file, stretch, (entry) => found.set(entry.seq, entry));
+        await readStretch(file, stretch, (entry) => bySeq.set(entry.seq, entry));
     } catch (error) {
       // An erase writes zeros over the file it has replaced, also while someone reads it.
       const erased =
         isLogError(error, "damaged") && (await location.disk.stat(logPath(location)))?.identity !== identity;
       throw erased ? replaced(location) : error;
     }
-    return rows.flatMap((row) => found.get(row.seq) ?? []);
+    return rows.flatMap((row) => bySeq.get(row.seq) ?? []);
   });
 }
 
@@ -71,7 +71,7 @@ function stretchesOf(rows: readonly Row[]): readonly (readonly Row[])[] {
 async function readStretch(
   file: DiskFile,
   rows: readonly Row[],
-  found: (entry: StoredEntry) => void,
+  add: (entry: StoredEntry) => void,
 ): Promise<void> {
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return;
@@ -86,7 +86,7 @@ async function readStretch(
         position: row.at,
       });
     }
-    found(entry);
+    add(entry);
   }
 }
 

@@ -93,7 +93,7 @@ export interface EncodedBatch {
 }
 
 /** A batch as it stands in the file. All its entries are in the version of the first. */
-export function encodeBatch(entries: readonly StoredEntry[], given: CommitGiven, head: Head): EncodedBatch {
+export function encodeBatch(entries: readonly StoredEntry[], commit: CommitGiven, head: Head): EncodedBatch {
   const lines = entries.map((entry) => Buffer.from(`${entryLine(entry)}\n`));
   const bytes = lines.reduce((total, line) => total + line.length, 0);
   if (bytes > BATCH_BYTES_MAX) {
@@ -102,11 +102,10 @@ export function encodeBatch(entries: readonly StoredEntry[], given: CommitGiven,
     });
   }
   const v = entries[0]?.v ?? FORMAT_VERSION;
-  const { synced, prev, ...said } = given;
-  const record = JSON.stringify({ commit: { v, ...said, ...headSummary(head), bytes, synced, prev } }).slice(
-    0,
-    -2,
-  );
+  const { synced, prev, ...fields } = commit;
+  const record = JSON.stringify({
+    commit: { v, ...fields, ...headSummary(head), bytes, synced, prev },
+  }).slice(0, -2);
   const sum = sumOf(...lines, Buffer.from(record));
   return {
     bytes: Buffer.concat([...lines, Buffer.from(`${record},"sum":"${sum}"}}\n`)]),
@@ -149,8 +148,8 @@ export function summedPart(line: Buffer): Buffer {
 
 /** Reads a commit line; null when it is none that this version could have written. Refuses newer versions. */
 export function parseCommit(line: Buffer): CommitRecord | null {
-  const found = parseLine(line) as { commit?: CommitRecord } | null;
-  const commit = found?.commit;
+  const record = parseLine(line) as { commit?: CommitRecord } | null;
+  const commit = record?.commit;
   if (typeof commit !== "object" || commit === null) return null;
   checkVersion(commit.v);
   const numbers = [commit.from, commit.to, commit.epoch, commit.bytes, commit.synced];
@@ -190,9 +189,9 @@ export interface Envelope {
 
 /** The start of an entry line; null when it is none. The payload is not looked at. */
 export function parseEnvelope(line: Buffer): Envelope | null {
-  const found = ENVELOPE.exec(line.toString("latin1", 0, Math.min(line.length, ENVELOPE_BYTES_MAX)));
-  if (found === null || line.at(-1) !== 125) return null;
-  const [text, id, seq, parentId, time, type, after] = found;
+  const match = ENVELOPE.exec(line.toString("latin1", 0, Math.min(line.length, ENVELOPE_BYTES_MAX)));
+  if (match === null || line.at(-1) !== 125) return null;
+  const [text, id, seq, parentId, time, type, after] = match;
   return {
     id: id as EntryId,
     seq: Number(seq),

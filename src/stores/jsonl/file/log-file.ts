@@ -143,7 +143,7 @@ export class LogFile {
   /** Adds one batch: when it fails, nothing of it is there, now or after a restart. */
   async append(
     entries: readonly StoredEntry[],
-    said: Omit<CommitGiven, "synced" | "prev">,
+    commit: Omit<CommitGiven, "synced" | "prev">,
     head: Head,
     full: boolean,
   ): Promise<Written> {
@@ -155,11 +155,11 @@ export class LogFile {
         await file.sync();
         this.#synced = at;
       }
-      const batch = encodeBatch(entries, { ...said, synced: this.#synced, prev: this.#cursor.sum }, head);
+      const batch = encodeBatch(entries, { ...commit, synced: this.#synced, prev: this.#cursor.sum }, head);
       const end = at + batch.bytes.length;
       const sync = full || end - this.#synced > UNSYNCED_BYTES_MAX;
       await addBytes(file, batch.bytes, { at, sync });
-      this.#cursor = { at: end, sum: batch.sum, seq: said.to };
+      this.#cursor = { at: end, sum: batch.sum, seq: commit.to };
       this.#seenSize = end;
       if (sync) this.#synced = end;
       return { at, lengths: batch.lengths };
@@ -215,14 +215,14 @@ export function fileGone(conversation: ConversationId): LogError {
 async function addBytes(
   file: DiskFile,
   bytes: Uint8Array,
-  how: { readonly at: number; readonly sync: boolean },
+  options: { readonly at: number; readonly sync: boolean },
 ): Promise<void> {
   try {
-    await file.write(bytes, how.at);
-    if (how.sync) await file.sync();
+    await file.write(bytes, options.at);
+    if (options.sync) await file.sync();
   } catch (error) {
     // Failing that, the bytes have no commit or are not acknowledged; the next writer sets them aside.
-    await file.truncate(how.at).catch(() => undefined);
+    await file.truncate(options.at).catch(() => undefined);
     throw error;
   }
 }

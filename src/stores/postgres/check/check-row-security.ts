@@ -10,12 +10,12 @@ export interface Fence {
   readonly bypasses: boolean;
   readonly tables: readonly FencedTable[];
   /** Whether the store was opened with the wish for it. */
-  readonly asked: boolean;
+  readonly wanted: boolean;
 }
 
 /** Why row security does not hold though somebody counts on it; nothing where nobody does. */
-export function fenceNotes({ role, superuser, bypasses, tables, asked }: Fence): readonly string[] {
-  if (!asked && !tables.some(({ enabled }) => enabled)) return [];
+export function fenceNotes({ role, superuser, bypasses, tables, wanted }: Fence): readonly string[] {
+  if (!wanted && !tables.some(({ enabled }) => enabled)) return [];
   const notes: string[] = [];
   if (superuser)
     notes.push(
@@ -46,11 +46,11 @@ function namesOf(tables: readonly FencedTable[]): string {
   return tables.map(({ name }) => name).join(", ");
 }
 
-export async function checkFence(db: Db, asked: boolean): Promise<readonly Finding[]> {
+export async function checkFence(db: Db, wanted: boolean): Promise<readonly Finding[]> {
   const [row] = await db.read<[string, boolean, boolean]>(ROLE);
   const [role = "", superuser = false, bypasses = false] = row ?? [];
   const tables = await fencedTables((text, values) => db.read(text, ...values), db.schema);
-  return fenceNotes({ role, superuser, bypasses, tables, asked }).map((message) => ({
+  return fenceNotes({ role, superuser, bypasses, tables, wanted }).map((message) => ({
     conversation: null,
     severity: "note",
     message,

@@ -72,9 +72,9 @@ async function checkLog(
   space: SpaceId,
   conversation: ConversationId,
 ): Promise<readonly Finding[]> {
-  const [found] = await session.query(STATE, [space, conversation]);
-  if (found === undefined) return [];
-  const state = readState(String(found[0]));
+  const [row] = await session.query(STATE, [space, conversation]);
+  if (row === undefined) return [];
+  const state = readState(String(row[0]));
   const { head, listed } = state;
   const log = { session, space, state };
   const walked = await walk(log);
@@ -153,15 +153,15 @@ async function firstLinkStart({ session, space, state }: Log): Promise<string> {
 
 /** Whether the rows of runs are those that the log gives. */
 async function checkRuns({ session, space, state }: Log, folder: RunFolder): Promise<string | null> {
-  const found = await session.query(RUNS, [space, state.head.conversation]);
-  const rows = new Map(found.map(([seq, finished]) => [Number(seq), finished as string | null]));
-  const kept = folder.kept();
-  for (const { startSeq, last, over } of kept) {
+  const starts = await session.query(RUNS, [space, state.head.conversation]);
+  const rows = new Map(starts.map(([seq, finished]) => [Number(seq), finished as string | null]));
+  const runs = folder.runs();
+  for (const { startSeq, last, over } of runs) {
     const finished = rows.get(startSeq);
     if (finished === undefined)
       return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
     if (over && !(finished !== null && isSameRun(readJson(finished), last)))
       return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
   }
-  return rows.size === kept.length ? null : "There are rows of runs that the log does not have";
+  return rows.size === runs.length ? null : "There are rows of runs that the log does not have";
 }

@@ -66,10 +66,10 @@ function safeInteger(text: string): number {
 const TYPES = { getTypeParser: parserOf };
 
 function sessionOf(target: { query(config: PgQuery): Promise<PgResult> }, queryMs: number): Session {
-  const how = { rowMode: "array", types: TYPES, query_timeout: queryMs } as const;
+  const options = { rowMode: "array", types: TYPES, query_timeout: queryMs } as const;
   return {
     async query(text, values) {
-      const { rows } = await target.query({ text, values: [...values], ...how });
+      const { rows } = await target.query({ text, values: [...values], ...options });
       return rows as readonly Row[];
     },
   };

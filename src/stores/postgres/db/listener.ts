@@ -2,7 +2,7 @@
 export interface ListenClient {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
-  on(event: "notification", heard: (message: { readonly payload?: string | undefined }) => void): unknown;
+  on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
   on(event: "error" | "end", lost: () => void): unknown;
   end(): Promise<void>;
   /** Lets the process end though the connection is open. */

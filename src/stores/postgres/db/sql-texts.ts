@@ -24,16 +24,16 @@ export class SqlTexts {
 
   /** A statement's text with the name of the schema in it. */
   text(statement: string): string {
-    const known = this.#texts.get(statement);
-    if (known !== undefined) return known;
+    const cached = this.#texts.get(statement);
+    if (cached !== undefined) return cached;
     const text = statement.replaceAll("@.", `${this.schema}.`);
     this.#texts.set(statement, text);
     return text;
   }
 
   call({ name, types, text, scalar = false, added }: Call): string {
-    const known = this.#calls.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#calls.get(name);
+    if (cached !== undefined) return cached;
     const marks = types.map((_, at) => `$${at + 1}`).join(", ");
     const own = this.functions ? `select ${scalar ? "" : "* from "}@.${name}(${marks})` : typed(text, types);
     const made = this.text(added === undefined ? own : `select a.*, ${added} from (${own}) a (part)`);

@@ -26,10 +26,10 @@ export async function listPage(
   const { after, prefix = "", unlisted = false, forkOf } = request;
   const limit = rowsMax(request.limit);
   const cursor = after === undefined ? [null, null] : parseListCursor(after);
-  const asked = [space, unlisted, escapeText(prefix), ...cursor, limit + 1];
+  const values = [space, unlisted, escapeText(prefix), ...cursor, limit + 1];
   const rows = await (forkOf === undefined
-    ? db.read<[string]>(PAGE, ...asked)
-    : db.read<[string]>(FORKS_PAGE, ...asked, forkOf));
+    ? db.read<[string]>(PAGE, ...values)
+    : db.read<[string]>(FORKS_PAGE, ...values, forkOf));
   const conversations = rows.slice(0, limit).map(([row]) => toListed(row));
   const last = conversations.at(-1);
   const next = last !== undefined && rows.length > limit ? listCursor(last) : null;

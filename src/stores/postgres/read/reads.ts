@@ -73,13 +73,13 @@ export async function readEntry(
 ): Promise<StoredEntry & { readonly place: Place | null }> {
   const parts = await db.call<Part>(READ_ENTRY, space, conversation, entry);
   if (stateIn(parts) === null) throw notFound(conversation);
-  const [found] = partsOf(parts, "node");
-  if (found === undefined)
+  const [part] = partsOf(parts, "node");
+  if (part === undefined)
     throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${entry}`, {
       conversation,
       entry,
     });
-  return { ...storedPart(found), place: found[10] === null ? null : placeIn(found) };
+  return { ...storedPart(part), place: part[10] === null ? null : placeIn(part) };
 }
 
 /** Own entries in order of seq. One index range per type, so that the bulk of other types is never looked at. */
@@ -91,12 +91,12 @@ export async function readOwn(db: Db, space: SpaceId, request: ReadRequest): Pro
   const order = newestFirst ? "desc" : "asc";
   const one = (condition: string): string => `select ${COLUMNS} from @.entries e
     where e.space = $1 and e.conversation = c.id and ${range} ${condition} order by e.seq ${order} limit $5`;
-  const asked = types === undefined ? [one("")] : [...new Set(types)].map((type) => one(typeIs(type)));
-  const union = asked.map((text) => `(${text})`).join(" union all ");
-  const found = `select * from (${union === "()" || union === "" ? NONE : union}) u order by u.seq ${order} limit $5`;
+  const parts = types === undefined ? [one("")] : [...new Set(types)].map((type) => one(typeIs(type)));
+  const union = parts.map((text) => `(${text})`).join(" union all ");
+  const matches = `select * from (${union === "()" || union === "" ? NONE : union}) u order by u.seq ${order} limit $5`;
   const { bytes } = request;
   const rows = await db.read<readonly (EntryRow[number] | null)[]>(
-    `select ${COLUMNS} from (${THERE}) c left join lateral (${bytes === undefined ? found : withinBytes(found, order)}) e
+    `select ${COLUMNS} from (${THERE}) c left join lateral (${bytes === undefined ? matches : withinBytes(matches, order)}) e
       on true order by e.seq ${order}`,
     space,
     conversation,

@@ -30,10 +30,10 @@ type RunColumns = readonly [
 export async function runPage(db: Db, space: SpaceId, request: RunsRequest): Promise<RunPage> {
   const limit = rowsMax(request.limit);
   const { text, values } = query(space, request, limit + 1);
-  const found = await db.read<RunColumns>(text, ...values);
+  const matches = await db.read<RunColumns>(text, ...values);
   const within = request.conversation;
-  if (within !== undefined && found.length === 0) throw notFound(within);
-  const rows = found.filter(([conversation]) => conversation !== null);
+  if (within !== undefined && matches.length === 0) throw notFound(within);
+  const rows = matches.filter(([conversation]) => conversation !== null);
   return pageOfRunRows(
     rows,
     { ...request, limit },

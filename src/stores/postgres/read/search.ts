@@ -51,7 +51,7 @@ export async function searchEntries(
   await indexWords(db, space).catch(() => undefined); // what is not indexed is looked through as it is
   const grams = wordGrams(words);
   const part = grams.length > 0 ? "" : indexable(words[0] ?? "");
-  const found: SearchHit[] = [];
+  const hits: SearchHit[] = [];
   for (let offset = 0, most = ROWS_FIRST; ; most = Math.min(most * 4, ROWS_MAX)) {
     const rows = await db.read<readonly [ConversationId, ...EntryRow]>(
       conversation === undefined ? BY_TIME : BY_SEQ,
@@ -65,10 +65,10 @@ export async function searchEntries(
     for (const [holder, ...row] of rows) {
       const text = searchText(decodeEntry(toStored(row)));
       if (!matchesQuery(text, words)) continue;
-      found.push({ conversation: holder, entry: row[1], seq: row[2], text });
-      if (found.length >= limit) return found;
+      hits.push({ conversation: holder, entry: row[1], seq: row[2], text });
+      if (hits.length >= limit) return hits;
     }
-    if (rows.length < most) return found;
+    if (rows.length < most) return hits;
     offset += rows.length;
   }
 }
@@ -138,8 +138,8 @@ async function indexLog(
     const rows = await db.read<EntryRow>(NEXT, space, conversation, seq, headSeq);
     seq = rows.length < ROWS_STEP ? headSeq : (rows.at(-1)?.[2] ?? headSeq);
     const additions = rows.flatMap((row) => {
-      const words = wordsOf(row);
-      return words === "" ? [] : [{ seq: row[2], time: row[4], words, grams: [...trigrams(words)] }];
+      const text = wordsOf(row);
+      return text === "" ? [] : [{ seq: row[2], time: row[4], words: text, grams: [...trigrams(text)] }];
     });
     const [there] = await db.write(PUT, space, conversation, born, seq, JSON.stringify(additions));
     if (there === undefined) return;

@@ -67,7 +67,7 @@ export class TailPoll {
       const names = this.#waiters.names().map((name) => name.split(" "));
       const rows = await askEachSpace<[string, number | null]>(this.#db, GROWN, names);
       for (const [name, headSeq] of rows)
-        for (const { known, wake } of this.#waiters.of(name)) if (headSeq !== known) wake();
+        for (const { position, wake } of this.#waiters.of(name)) if (headSeq !== position) wake();
     } catch {
       // Of what failed those who wait are told when they read.
       this.#waiters.wakeAll();

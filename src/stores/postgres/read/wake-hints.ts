@@ -57,7 +57,7 @@ export class HintedTails {
   readonly #waiters: TailWaiters<number>;
   readonly #listener: PgListener;
   /** The head at which each conversation was said to be waited for. */
-  readonly #said = new Map<string, number>();
+  readonly #sentSeqs = new Map<string, number>();
   /** What each hint stands for. */
   readonly #names = new Map<string, string>();
   #timer: NodeJS.Timeout | null = null;
@@ -70,10 +70,10 @@ export class HintedTails {
       open,
       channel: channelOf(db),
       onReady: () => {
-        this.#said.clear(); // what was sent before was not heard
+        this.#sentSeqs.clear(); // what was sent before was not heard
         this.onWait();
       },
-      onHint: (hint) => this.#heard(hint),
+      onHint: (hint) => this.#receive(hint),
     });
   }
 
@@ -92,9 +92,9 @@ export class HintedTails {
 
   #unsaid(): readonly (readonly [space: string, conversation: string, seq: number])[] {
     return this.#waiters.names().flatMap((name) => {
-      const seq = Math.max(...Array.from(this.#waiters.of(name), ({ known }) => known));
+      const seq = Math.max(...Array.from(this.#waiters.of(name), ({ position }) => position));
       const [space = "", conversation = ""] = name.split(" ");
-      return this.#said.get(name) === seq ? [] : [[space, conversation, seq] as const];
+      return this.#sentSeqs.get(name) === seq ? [] : [[space, conversation, seq] as const];
     });
   }
 
@@ -107,7 +107,7 @@ export class HintedTails {
       const answers = await askEachSpace<[string, boolean]>(this.#db, WAIT, rows);
       for (const [name, grown] of answers) {
         if (grown) this.#waiters.wake(name);
-        else this.#said.set(name, seqs.get(name) ?? 0);
+        else this.#sentSeqs.set(name, seqs.get(name) ?? 0);
       }
     } catch {
       // They are looked for all the same.
@@ -116,7 +116,7 @@ export class HintedTails {
     }
   }
 
-  #heard(hint: string): void {
+  #receive(hint: string): void {
     const name = this.#names.get(hint);
     if (name !== undefined) this.#waiters.wake(name);
   }
@@ -126,14 +126,14 @@ export class HintedTails {
     const waited = new Set(this.#waiters.names());
     if (this.#names.size <= 2 * waited.size) return;
     for (const [hint, name] of this.#names) if (!waited.has(name)) this.#names.delete(hint);
-    for (const name of this.#said.keys()) if (!waited.has(name)) this.#said.delete(name);
+    for (const name of this.#sentSeqs.keys()) if (!waited.has(name)) this.#sentSeqs.delete(name);
   }
 
   /** Nobody waits any more. */
   async rest(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    this.#said.clear();
+    this.#sentSeqs.clear();
     this.#names.clear();
     await this.#listener.stop();
   }

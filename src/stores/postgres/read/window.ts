@@ -86,8 +86,8 @@ export async function readPage(db: Db, space: SpaceId, request: PageRequest): Pr
 
 /** Where the page starts; the place may be one that the conversation cannot see. */
 function startIn(parts: readonly Part[], { head }: State, from: Place | undefined): Place {
-  const [said] = partsOf(parts, "head");
-  const at = said === undefined ? null : placeIn(said);
+  const [part] = partsOf(parts, "head");
+  const at = part === undefined ? null : placeIn(part);
   if (at !== null) return at;
   const { leaf, conversation } = head;
   const wanted = from ?? leaf;

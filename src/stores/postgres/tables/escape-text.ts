@@ -12,9 +12,9 @@ export function escapeText(text: string): string {
 }
 
 export function unescapeText(text: string): string {
-  return text.replaceAll(ESCAPED, (_, said: string) => {
-    if (said === "\\") return "\\";
-    return said === "0" ? "\0" : String.fromCharCode(Number.parseInt(said.slice(1), 16));
+  return text.replaceAll(ESCAPED, (_, code: string) => {
+    if (code === "\\") return "\\";
+    return code === "0" ? "\0" : String.fromCharCode(Number.parseInt(code.slice(1), 16));
   });
 }
 

@@ -49,8 +49,12 @@ export interface FoundSchema {
 }
 
 /** Whether there is nothing to bring up to date. */
-export async function isUpToDate(db: Db, found: FoundSchema | null, making: SchemaOptions): Promise<boolean> {
-  if (found === null || found.version < SCHEMA_VERSION) return false;
+export async function isUpToDate(
+  db: Db,
+  schema: FoundSchema | null,
+  making: SchemaOptions,
+): Promise<boolean> {
+  if (schema === null || schema.version < SCHEMA_VERSION) return false;
   if (!making.rowSecurity) return true;
   return (await fencedTables((text, values) => db.read(text, ...values), db.schema)).every(isFenced);
 }
@@ -114,9 +118,9 @@ async function migrateOnce(db: Db, making: SchemaOptions, steps: readonly Step[]
 
 /** Puts the fence around all tables, those that a step has just made too. */
 async function fenceTables(session: Session, schema: string, { rowSecurity }: SchemaOptions): Promise<void> {
-  const found = await fencedTables((text, values) => session.query(text, values), schema);
-  if (!rowSecurity && !found.some(({ enabled }) => enabled)) return;
-  const missing = found.flatMap((table) => fenceTable(table));
+  const tables = await fencedTables((text, values) => session.query(text, values), schema);
+  if (!rowSecurity && !tables.some(({ enabled }) => enabled)) return;
+  const missing = tables.flatMap((table) => fenceTable(table));
   if (missing.length > 0) await session.query(missing.join(";\n"), []);
 }
 

@@ -64,11 +64,11 @@ async function appendNow(writing: WriteContext, request: AppendRequest): Promise
   const { db, space, heads } = writing;
   const { conversation } = request;
   const isOwner = request.author.kind === "owner";
-  const known = heads.get(space, conversation);
+  const state = heads.get(space, conversation);
   const end = heads.end(space, conversation);
   const doubt: Doubt = { sentAfter: null };
-  const isKnown = known !== undefined && (end === undefined || isOwner || endsAt(known, end));
-  let from = isKnown ? withoutLookup(known, 0, request) : null;
+  const isKnown = state !== undefined && (end === undefined || isOwner || endsAt(state, end));
+  let from = isKnown ? withoutLookup(state, 0, request) : null;
   let fresh = false;
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const tried = await tryAppend(writing, request, { from, fresh, doubt, end });
@@ -127,7 +127,10 @@ async function tryAppend(
   try {
     const verdict = await send(writing, request, { state, plan, isFresh });
     if (verdict?.[0] === "written")
-      return { result: kept(writing, { state, plan, durability: request.durability }, verdict), next: null };
+      return {
+        result: cacheState(writing, { state, plan, durability: request.durability }, verdict),
+        next: null,
+      };
     return { result: null, next: verdict === null ? null : afterMiss(verdict, request) };
   } catch (error) {
     // An id or a key that another one has just written is judged by the rules, from what is there now.
@@ -137,7 +140,7 @@ async function tryAppend(
   }
 }
 
-const NOTHING = { known: new Map(), settings: new Map(), kept: new Map(), mine: new Map() };
+const NOTHING = { positions: new Map(), settings: new Map(), tails: new Map(), mine: new Map() };
 
 /** The state as what a plan is made from, where the batch refers to nothing that has to be looked up; else null. */
 function withoutLookup(state: State, nowMs: number, { drafts }: AppendRequest): LookupResult | null {
@@ -213,8 +216,8 @@ async function send(
 
 /** What the database said, part by part; a part that is empty was not said. */
 function verdictIn(answer: string): Verdict {
-  const [kind = "", ...said] = unpacked(answer);
-  const [one = "", two = "", three = "", four = "", five = ""] = said.map((part) => part || null);
+  const [kind = "", ...fields] = unpacked(answer);
+  const [one = "", two = "", three = "", four = "", five = ""] = fields.map((part) => part || null);
   switch (kind) {
     case "written":
       return [kind, five, Number(one), four === null ? null : Number(four), two, three];
@@ -228,7 +231,7 @@ function verdictIn(answer: string): Verdict {
 }
 
 /** The head after the batch: as the plan says where nobody came in between, else as the database says. */
-function kept(
+function cacheState(
   { heads, space, onWrite, onAwaited }: WriteContext,
   {
     state,

@@ -77,8 +77,8 @@ function rareRows(write: BatchWrite): string | null {
   const isUsual = hides.length === 0 && labels.length === 0 && plan.segments.length === 0 && runs === null;
   if (isUsual && title === undefined && cwd === undefined) return null;
   const segments = plan.segments.map((opened) => segmentRow(opened));
-  const words = { title: textOut(title ?? null), cwd: textOut(cwd ?? null) };
-  return JSON.stringify({ segments, hides, labels, ...runRows(runs), ...words });
+  const naming = { title: textOut(title ?? null), cwd: textOut(cwd ?? null) };
+  return JSON.stringify({ segments, hides, labels, ...runRows(runs), ...naming });
 }
 
 function labelIn(body: { readonly [name: string]: unknown } | undefined): string {

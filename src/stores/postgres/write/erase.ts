@@ -227,19 +227,19 @@ const DROP = "delete from @.blobs where space = $1 and conversation = $2 and dig
 /** Removes the blobs that neither a remaining node names nor an entry of a fork that could see them. */
 async function dropBlobs(erasing: EraseContext, id: ConversationId): Promise<void> {
   const { session, space } = erasing;
-  const held = new Map(
+  const sizes = new Map(
     (await session.query(HELD, [space, id])).map(([digest, seq]) => [String(digest), Number(seq)]),
   );
-  if (held.size === 0) return;
+  if (sizes.size === 0) return;
   const named = new Set<string>();
-  await addNamed(erasing, id, { nodesOnly: true, among: held, named });
+  await addNamed(erasing, id, { nodesOnly: true, among: sizes, named });
   for (const [fork, head] of await session.query(FORKS, [space, id])) {
     const seen = new Set(
-      [...held].flatMap(([digest, seq]) => (seq <= Number(head) && !named.has(digest) ? [digest] : [])),
+      [...sizes].flatMap(([digest, seq]) => (seq <= Number(head) && !named.has(digest) ? [digest] : [])),
     );
     if (seen.size > 0) await addNamed(erasing, String(fork), { nodesOnly: false, among: seen, named });
   }
-  const dropped = [...held.keys()].filter((digest) => !named.has(digest));
+  const dropped = [...sizes.keys()].filter((digest) => !named.has(digest));
   await session.query(DROP, [space, id, dropped]);
 }
 

@@ -21,8 +21,8 @@ export async function checkEnd(
   const { conversation, headSeq } = state.head;
   if (end === undefined || end.link === null || endsAt(state, end)) return;
   if (headSeq > end.seq) {
-    const [found] = await readBatchEnds(db, space, { conversation, after: end.seq - 1, limit: 1 });
-    if (found?.link === end.link) return;
+    const [stored] = await readBatchEnds(db, space, { conversation, after: end.seq - 1, limit: 1 });
+    if (stored?.link === end.link) return;
   }
   heads.forgetEnd(space, conversation);
   throw new LogError(

@@ -20,9 +20,9 @@ export interface LookupResult {
   readonly state: State;
   readonly nowMs: number;
   readonly seen: KeyRecord | null;
-  readonly known: ReadonlyMap<EntryId, EntryPosition>;
+  readonly positions: ReadonlyMap<EntryId, EntryPosition>;
   readonly settings: ReadonlyMap<EntryId, SettingPlaces>;
-  readonly kept: ReadonlyMap<EntryId, readonly Entry[]>;
+  readonly tails: ReadonlyMap<EntryId, readonly Entry[]>;
   /** Entries of the batch that are in the log already, by their ids. */
   readonly mine: ReadonlyMap<EntryId, number>;
 }
@@ -65,9 +65,9 @@ export async function lookUp(
     state,
     nowMs: parts.find(([part]) => part === "head")?.[4] ?? 0,
     seen: seenIn(parts),
-    known: new Map([...places].filter(([id]) => refs.has(id))),
+    positions: new Map([...places].filter(([id]) => refs.has(id))),
     settings: settingsIn(parts),
-    kept: await readCompactionTail(db, space, { state, drafts, places }),
+    tails: await readCompactionTail(db, space, { state, drafts, places }),
     mine: new Map(
       partsOf(parts, "mine").flatMap(({ 3: id, 4: seq }) => (id && seq ? [[id, seq] as const] : [])),
     ),
@@ -76,12 +76,12 @@ export async function lookUp(
 
 /** What a batch refers to: ids, parents, targets, and where a compaction begins to keep. */
 function namedIn(drafts: readonly StampedDraft[]): readonly EntryId[] {
-  const kept = drafts.flatMap(({ draft }) =>
+  const tailIds = drafts.flatMap(({ draft }) =>
     draft.type === "compaction" && typeof draft.body["firstKeptEntryId"] === "string"
       ? [draft.body["firstKeptEntryId"]]
       : [],
   );
-  return [...new Set([...refsOf(drafts), ...kept])];
+  return [...new Set([...refsOf(drafts), ...tailIds])];
 }
 
 /** Nodes that may open a segment; the leaf is the statement's to add. */
@@ -93,18 +93,18 @@ function parentsIn(drafts: readonly StampedDraft[]): readonly EntryId[] {
 }
 
 function findPositions(parts: readonly Part[]): ReadonlyMap<EntryId, EntryPosition> {
-  const known = new Map<EntryId, EntryPosition>();
+  const positions = new Map<EntryId, EntryPosition>();
   // Its own entry hides one of the same id that it inherited.
   for (const part of partsOf(parts, "known").toSorted(
     (a, b) => Number(a[8] === "true") - Number(b[8] === "true"),
   ))
     if (part[3] !== null)
-      known.set(part[3], {
+      positions.set(part[3], {
         id: part[3],
         place: part[10] === null ? null : placeIn(part),
         tip: part[2] === 1,
       });
-  return known;
+  return positions;
 }
 
 function seenIn(parts: readonly Part[]): KeyRecord | null {
@@ -138,7 +138,7 @@ async function readCompactionTail(
   },
 ): Promise<ReadonlyMap<EntryId, readonly Entry[]>> {
   const { head } = input.state;
-  const kept = new Map<EntryId, readonly Entry[]>();
+  const tails = new Map<EntryId, readonly Entry[]>();
   const placeOf = (id: EntryId): Place | null | undefined =>
     id === head.leaf.id ? head.leaf : input.places.get(id)?.place;
   for (const { compaction, from, firstKept } of tailReads(head, input.drafts)) {
@@ -154,10 +154,10 @@ async function readCompactionTail(
       settings: [],
     });
     if (page.entries[count - 1]?.id === first)
-      kept.set(
+      tails.set(
         compaction,
         page.entries.map((entry) => decodeEntry(entry)),
       );
   }
-  return kept;
+  return tails;
 }

@@ -41,9 +41,9 @@ async function copy({ path, readOnly, made }: BackupTask): Promise<void> {
 function finish({ path, made }: BackupTask): number {
   const db = new DatabaseSync(made);
   try {
-    const [found] = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {});
-    if (found !== "ok")
-      throw new LogError("damaged", `${path} is damaged (${String(found)}); no backup was made`, { path });
+    const [result] = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {});
+    if (result !== "ok")
+      throw new LogError("damaged", `${path} is damaged (${String(result)}); no backup was made`, { path });
     db.exec("PRAGMA journal_mode = WAL");
     const counted = db.prepare("SELECT count(*) AS n FROM conversations WHERE listed = 1").get();
     return Number(counted?.["n"]);

@@ -62,11 +62,11 @@ function checkFileBytes(reader: Reader): readonly Finding[] {
   const pageBytes = reader.sql.pragma("page_size");
   return reader.sql
     .all<[string]>(`PRAGMA integrity_check(${FINDINGS_MAX})`)
-    .flatMap(([said]) => said.split("\n"))
-    .filter((said) => said !== "ok" && !said.startsWith("***"))
-    .map((said) => {
-      const page = Number(/page (\d+)/i.exec(said)?.[1] ?? Number.NaN);
-      return damage(said, { position: Number.isNaN(page) ? null : (page - 1) * pageBytes });
+    .flatMap(([text]) => text.split("\n"))
+    .filter((line) => line !== "ok" && !line.startsWith("***"))
+    .map((line) => {
+      const page = Number(/page (\d+)/i.exec(line)?.[1] ?? Number.NaN);
+      return damage(line, { position: Number.isNaN(page) ? null : (page - 1) * pageBytes });
     });
 }
 
@@ -162,13 +162,13 @@ function checkParent({ lookup }: Reader, row: LinkedRow): string | null {
 function checkRuns(reader: Reader, { row, head }: Conversation, folder: RunFolder): string | null {
   if (head.summary === null) return null;
   const rows = new Map(reader.sql.all<[seq: number, finished: string | null]>(RUN_ROWS, row, head.headSeq));
-  const kept = folder.kept();
-  for (const { startSeq, last, over } of kept) {
+  const runs = folder.runs();
+  for (const { startSeq, last, over } of runs) {
     const finished = rows.get(startSeq);
     if (finished === undefined)
       return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
     if (over && !(finished !== null && isSameRun(readJson(finished), last)))
       return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
   }
-  return rows.size === kept.length ? null : "There are rows of runs that the log does not have";
+  return rows.size === runs.length ? null : "There are rows of runs that the log does not have";
 }

@@ -71,6 +71,6 @@ function toListed(lookup: Lookup, row: Row): ConversationRow {
   const [conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, source, entry, summary] = row;
   const origin =
     source === null || entry === null ? null : { conversation: lookup.conversations.nameOf(source), entry };
-  const said = { conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, origin };
-  return { ...said, summary: summaryIn(summary), damage: null };
+  const columns = { conversation, title, cwd, createdAt, updatedAt, headSeq, leaf, origin };
+  return { ...columns, summary: summaryIn(summary), damage: null };
 }

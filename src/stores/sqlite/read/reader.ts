@@ -114,16 +114,20 @@ export class Reader {
     conversation: ConversationId,
     key: string,
   ): (Appended & { readonly digest: string }) | null {
-    const found = this.sql.get<[number, number, EntryId, string]>(KEY, this.rowOf(space, conversation), key);
-    return found === undefined
+    const columns = this.sql.get<[number, number, EntryId, string]>(
+      KEY,
+      this.rowOf(space, conversation),
+      key,
+    );
+    return columns === undefined
       ? null
-      : { fromSeq: found[0], toSeq: found[1], lastId: found[2], digest: found[3] };
+      : { fromSeq: columns[0], toSeq: columns[1], lastId: columns[2], digest: columns[3] };
   }
 
   rowOf(space: SpaceId, conversation: ConversationId): number {
-    const found = this.sql.get<[number]>(ROW, space, conversation);
-    if (found === undefined) throw notFound(conversation);
-    return found[0];
+    const columns = this.sql.get<[number]>(ROW, space, conversation);
+    if (columns === undefined) throw notFound(conversation);
+    return columns[0];
   }
 
   entry(
@@ -131,16 +135,16 @@ export class Reader {
     conversation: ConversationId,
     id: EntryId,
   ): StoredEntry & { readonly place: Place | null } {
-    const found = this.lookup.entry(this.lookup.visibleConversation(space, conversation), id);
-    if (found === undefined) {
+    const row = this.lookup.entry(this.lookup.visibleConversation(space, conversation), id);
+    if (row === undefined) {
       throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, {
         conversation,
         entry: id,
       });
     }
-    const rowPlace = rowPlaceOf(found);
+    const rowPlace = rowPlaceOf(row);
     return {
-      ...this.lookup.stored(found),
+      ...this.lookup.stored(row),
       place: rowPlace === null ? null : this.lookup.conversations.placeOf(rowPlace),
     };
   }
@@ -172,9 +176,9 @@ export class Reader {
   }
 
   #leafOf(space: SpaceId, conversation: ConversationId): PageEnd {
-    const found = this.sql.get<[number, number, number, number, number | null]>(LEAF, space, conversation);
-    if (found === undefined) throw notFound(conversation);
-    const [row, leafRow, segment, depth, source] = found;
+    const columns = this.sql.get<[number, number, number, number, number | null]>(LEAF, space, conversation);
+    if (columns === undefined) throw notFound(conversation);
+    const [row, leafRow, segment, depth, source] = columns;
     return { row, isFork: source !== null, end: { row: leafRow, segment, depth } };
   }
 
@@ -216,16 +220,16 @@ export class Reader {
 
   #settings(from: RowPlace, types: readonly SettingType[]): SettingsFound {
     const { lookup } = this;
-    const found = new Map<SettingType, StoredEntry & { readonly place: Place }>();
+    const settings = new Map<SettingType, StoredEntry & { readonly place: Place }>();
     for (const type of types) {
       const rowPlace = lookup.latestOfKind(from, typeNumber(type) ?? 0);
       if (rowPlace !== null)
-        found.set(type, {
+        settings.set(type, {
           ...lookup.stored(lookup.node(rowPlace)),
           place: lookup.conversations.placeOf(rowPlace),
         });
     }
-    return found;
+    return settings;
   }
 
   read(space: SpaceId, request: ReadRequest): readonly StoredEntry[] {
@@ -240,10 +244,10 @@ export class Reader {
     return withinBytes(storedOf(rows, this.lookup), request.bytes);
   }
 
-  #rowsOf(way: "up" | "down", asked: readonly EntryType[] | undefined, at: ReadRange): readonly EntryRow[] {
+  #rowsOf(way: "up" | "down", filter: readonly EntryType[] | undefined, at: ReadRange): readonly EntryRow[] {
     const { row, after, until, limit } = at;
-    if (asked === undefined) return this.sql.all<EntryRow>(READ[way], row, after, until, limit);
-    const types = [...new Set(asked)];
+    if (filter === undefined) return this.sql.all<EntryRow>(READ[way], row, after, until, limit);
+    const types = [...new Set(filter)];
     const kinds = types.map((type) => typeNumber(type));
     if (types.length === 0) return [];
     if (kinds.includes(null))

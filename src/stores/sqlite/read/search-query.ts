@@ -54,26 +54,26 @@ export function searchEntries(reader: Reader, space: SpaceId, request: SearchReq
   const only = request.conversation === undefined ? null : reader.rowOf(space, request.conversation);
   if (words.length === 0 || request.limit <= 0) return [];
   const sought = { space, words, limit: request.limit, only };
-  const found = only === null ? searchAll(reader, sought) : searchOne(reader, sought, only);
-  return found.slice(0, request.limit).map(({ row: _, time: _time, ...hit }) => hit);
+  const rows = only === null ? searchAll(reader, sought) : searchOne(reader, sought, only);
+  return rows.slice(0, request.limit).map(({ row: _, time: _time, ...hit }) => hit);
 }
 
 /** By time, which across conversations is all there is to order by. */
 function searchAll(reader: Reader, sought: Sought): readonly SearchRow[] {
-  const found: SearchRow[] = [];
+  const matches: SearchRow[] = [];
   let enough = sought.limit;
   for (const rows of candidates(reader, sought.words)) {
     for (const row of rows) {
       const hit = hitAt(reader, sought, row);
       if (hit === null) continue;
-      found.push(hit);
-      if (found.length < enough) continue;
-      const newest = found.toSorted(newerFirst);
+      matches.push(hit);
+      if (matches.length < enough) continue;
+      const newest = matches.toSorted(newerFirst);
       if (!laterElsewhere(reader, sought, newest, row)) return newest;
       enough *= 2; // what was written earlier and dated later may be among the next
     }
   }
-  return found.toSorted(newerFirst);
+  return matches.toSorted(newerFirst);
 }
 
 function newerFirst(one: SearchRow, other: SearchRow): number {
@@ -84,22 +84,22 @@ function newerFirst(one: SearchRow, other: SearchRow): number {
 /** By seq, which is a conversation's own order. */
 function searchOne(reader: Reader, sought: Sought, only: number): readonly SearchRow[] {
   const first = reader.sql.get<[number]>(FIRST_ROW, only)?.[0] ?? 0;
-  const found: SearchRow[] = [];
+  const matches: SearchRow[] = [];
   let looked = 0;
   for (const rows of candidates(reader, sought.words)) {
     for (const row of rows) {
       const hit = row < first ? null : hitAt(reader, sought, row);
-      if (hit !== null) found.push(hit);
-      if (found.length >= sought.limit || row < first) return found;
+      if (hit !== null) matches.push(hit);
+      if (matches.length >= sought.limit || row < first) return matches;
     }
     // Words that are common elsewhere: from here on it costs less to look through the conversation itself.
     looked += rows.length;
     if (looked >= CANDIDATES_MAX) {
       const before = rows.at(-1) ?? 0;
-      return [...found, ...walk(reader, sought, { only, before, wanted: sought.limit - found.length })];
+      return [...matches, ...walk(reader, sought, { only, before, wanted: sought.limit - matches.length })];
     }
   }
-  return found;
+  return matches;
 }
 
 /** The hits of one conversation that were written before a row, found by reading it backwards. */
@@ -108,17 +108,17 @@ function walk(
   sought: Sought,
   at: { readonly only: number; readonly before: number; readonly wanted: number },
 ): readonly SearchRow[] {
-  const found: SearchRow[] = [];
+  const matches: SearchRow[] = [];
   let seq = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const rows = reader.sql.all<[row: number, seq: number]>(WALK, at.only, seq);
     for (const [row] of rows) {
       const hit = row < at.before ? hitAt(reader, sought, row) : null;
-      if (hit !== null) found.push(hit);
-      if (found.length >= at.wanted) return found;
+      if (hit !== null) matches.push(hit);
+      if (matches.length >= at.wanted) return matches;
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < WALKED_ENTRIES) return found;
+    if (last === undefined || rows.length < WALKED_ENTRIES) return matches;
     [, seq] = last;
   }
 }
@@ -141,8 +141,8 @@ function* candidates(reader: Reader, words: readonly string[]): Generator<readon
   yield* batches((before, limit) => sql.all<[number]>(UNINDEXED, before, limit));
   // A word of one or two letters has no trigram; in scripts without spaces that is an ordinary word.
   const match = matchOf(words);
-  const [text, asked] = match === null ? [BY_PART, indexable(words[0] ?? "")] : [BY_MATCH, match];
-  yield* batches((before, limit) => sql.all<[number]>(text, asked, before, limit));
+  const [text, value] = match === null ? [BY_PART, indexable(words[0] ?? "")] : [BY_MATCH, match];
+  yield* batches((before, limit) => sql.all<[number]>(text, value, before, limit));
 }
 
 /**

@@ -61,11 +61,11 @@ export class ReadThread {
   #ask(question: Question): Promise<unknown> {
     const { worker, waiting } = (this.#running ??= this.#start());
     const n = ++this.#count;
-    const asked = Promise.withResolvers<unknown>();
+    const pending = Promise.withResolvers<unknown>();
     worker.postMessage({ n, question } satisfies PendingRequest, []);
     if (waiting.size === 0) worker.ref(); // the process stays open only while someone waits
-    waiting.set(n, asked);
-    return asked.promise;
+    waiting.set(n, pending);
+    return pending.promise;
   }
 
   #start(): Running {
@@ -79,16 +79,16 @@ export class ReadThread {
     const ended = Promise.withResolvers<void>();
     const running = { worker, waiting, ended: ended.promise };
     worker.on("message", (answer: Answer) => {
-      const asked = waiting.get(answer.n);
+      const pending = waiting.get(answer.n);
       waiting.delete(answer.n);
-      if (answer.ok) asked?.resolve(answer.value);
-      else asked?.reject(fromWire(answer.error));
+      if (answer.ok) pending?.resolve(answer.value);
+      else pending?.reject(fromWire(answer.error));
       if (waiting.size === 0) worker.unref();
     });
     const reject = (cause?: unknown): void => {
       const { path } = this.#options;
       const error = new LogError("store_failed", `The reading thread of ${path} failed`, { path }, { cause });
-      for (const asked of waiting.values()) asked.reject(error);
+      for (const pending of waiting.values()) pending.reject(error);
       waiting.clear();
     };
     const fail = (cause?: unknown): void => {

@@ -67,8 +67,9 @@ export class Watcher {
   }
 
   #check(name: string): void {
-    const found = this.#growth.headSeq(name);
-    for (const { known, wake } of this.#waiters.of(name)) if (found === null || found > known) wake();
+    const headSeq = this.#growth.headSeq(name);
+    for (const { position, wake } of this.#waiters.of(name))
+      if (headSeq === null || headSeq > position) wake();
   }
 
   #safely(work: () => void): void {
@@ -121,9 +122,9 @@ function readTailPage(
   conversation: ConversationId,
   after: number,
 ): TailPage {
-  const found = sql.get<[number, number]>(END, space, conversation);
-  if (found === undefined) throw notFound(conversation);
-  const [row, headSeq] = found;
+  const columns = sql.get<[number, number]>(END, space, conversation);
+  if (columns === undefined) throw notFound(conversation);
+  const [row, headSeq] = columns;
   if (headSeq <= after) return { entries: [], headSeq };
   const rows = sql.all<EntryRow>(NEXT, row, after, TAIL_PAGE.limit);
   if (rows.length > 0) return { entries: withinBytes(storedOf(rows, lookup), TAIL_PAGE.bytes), headSeq };

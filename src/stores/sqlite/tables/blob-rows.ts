@@ -39,9 +39,9 @@ export function insertBlob(sql: Sql, conversation: number, seq: number, packed: 
 
 /** The bytes a conversation had under a digest by the time its log was at `seq`. */
 export function findBlob(sql: Sql, conversation: number, digest: string, seq: number): Uint8Array | null {
-  const found = sql.get<[string, Uint8Array]>(FIND, conversation, digest, seq);
-  if (found === undefined) return null;
-  return found[0] === "zstd" ? zstdDecompressSync(found[1]) : found[1];
+  const columns = sql.get<[string, Uint8Array]>(FIND, conversation, digest, seq);
+  if (columns === undefined) return null;
+  return columns[0] === "zstd" ? zstdDecompressSync(columns[1]) : columns[1];
 }
 
 /** The stored entry of a row; a large payload is brought from where it lies. */

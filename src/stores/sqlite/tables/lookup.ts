@@ -71,9 +71,9 @@ export class Lookup {
 
   /** A conversation its space can see. */
   visibleConversation(space: string, id: ConversationId): Conversation {
-    const found = this.#heads.get(headName(space, id)) ?? this.conversations.find(space, id);
-    if (found === undefined || !found.listed) throw notFound(id);
-    return found;
+    const row = this.#heads.get(headName(space, id)) ?? this.conversations.find(space, id);
+    if (row === undefined || !row.listed) throw notFound(id);
+    return row;
   }
 
   /** For the writer, which knows what its next command will find: nobody else writes unnoticed. */
@@ -93,13 +93,13 @@ export class Lookup {
 
   segment(row: number, segment: number): SegmentInfo {
     const name = `${row}:${segment}`;
-    const known = this.#segments.get(name);
-    if (known !== undefined) return known;
-    const found = this.sql.get<[number | null, number, number, string]>(SEGMENT, row, segment);
-    if (found === undefined)
+    const cached = this.#segments.get(name);
+    if (cached !== undefined) return cached;
+    const columns = this.sql.get<[number | null, number, number, string]>(SEGMENT, row, segment);
+    if (columns === undefined)
       throw new LogError("damaged", `Segment ${segment} of conversation row ${row} is missing`, { segment });
-    const ancestor = found[0] === null ? null : { row: found[0], segment: found[1], depth: found[2] };
-    const info: SegmentInfo = { ancestor, latest: readJson(found[3]) as SegmentInfo["latest"] };
+    const ancestor = columns[0] === null ? null : { row: columns[0], segment: columns[1], depth: columns[2] };
+    const info: SegmentInfo = { ancestor, latest: readJson(columns[3]) as SegmentInfo["latest"] };
     if (this.#segments.size >= SEGMENTS_MAX) this.#segments.clear();
     this.#segments.set(name, info);
     return info;
@@ -119,11 +119,11 @@ export class Lookup {
     let rows: EntryRow[] = [];
     let at = from;
     for (;;) {
-      const found = this.sql.all<EntryRow>(PATH, at.row, at.segment, at.depth, limit - rows.length);
-      const lowest = at.depth - found.length + 1;
-      if (found[0]?.[10] !== at.depth || found.at(-1)?.[10] !== lowest) throw this.#missingIn(at, found);
-      if (rows.length === 0) rows = found;
-      else rows.push(...found);
+      const part = this.sql.all<EntryRow>(PATH, at.row, at.segment, at.depth, limit - rows.length);
+      const lowest = at.depth - part.length + 1;
+      if (part[0]?.[10] !== at.depth || part.at(-1)?.[10] !== lowest) throw this.#missingIn(at, part);
+      if (rows.length === 0) rows = part;
+      else rows.push(...part);
       const { ancestor } = this.segment(at.row, at.segment);
       const start = ancestor === null ? 0 : ancestor.depth + 1;
       if (lowest > start) {
@@ -151,27 +151,27 @@ export class Lookup {
   }
 
   node(rowPlace: RowPlace): EntryRow {
-    const found = this.sql.get<EntryRow>(AT, rowPlace.row, rowPlace.segment, rowPlace.depth);
-    if (found === undefined) throw this.#missing(rowPlace);
-    return found;
+    const row = this.sql.get<EntryRow>(AT, rowPlace.row, rowPlace.segment, rowPlace.depth);
+    if (row === undefined) throw this.#missing(rowPlace);
+    return row;
   }
 
   /** The latest node of a kind on the path that ends at a place. */
   latestOfKind(from: RowPlace, kind: number): RowPlace | null {
-    const found = this.sql.get<[number]>(LATEST_OF_KIND, from.row, from.segment, kind, from.depth);
-    if (found !== undefined) return { ...from, depth: found[0] };
+    const columns = this.sql.get<[number]>(LATEST_OF_KIND, from.row, from.segment, kind, from.depth);
+    if (columns !== undefined) return { ...from, depth: columns[0] };
     const above = this.segment(from.row, from.segment).latest[kind];
     return above === undefined ? null : { row: above[0], segment: above[1], depth: above[2] };
   }
 
   /** Where the latest node of each setting lies on the path that ends at a place. */
   settings(from: RowPlace): SettingPlaces {
-    const found: { [T in SettingType]?: Place } = {};
+    const places: { [T in SettingType]?: Place } = {};
     for (const type of SETTING_TYPES) {
       const at = this.latestOfKind(from, typeNumber(type) ?? 0);
-      if (at !== null) found[type] = this.conversations.placeOf(at);
+      if (at !== null) places[type] = this.conversations.placeOf(at);
     }
-    return found;
+    return places;
   }
 
   /** An entry visible to a conversation: its own, or a node of the path it was forked from. */
@@ -180,21 +180,21 @@ export class Lookup {
     if (own !== undefined || conversation.fork === null) return own;
     const lineage = this.lineage(conversation.row, conversation.fork);
     for (const holder of holding(this.sql, "id", [id], lineage.holders)) {
-      const found = this.sql.get<EntryRow>(BY_ID, holder, id);
-      if (found !== undefined && onPath(lineage, rowPlaceOf(found))) return found;
+      const row = this.sql.get<EntryRow>(BY_ID, holder, id);
+      if (row !== undefined && onPath(lineage, rowPlaceOf(row))) return row;
     }
     return undefined;
   }
 
-  known(conversation: Conversation, id: EntryId): EntryPosition | undefined {
-    const found = this.entry(conversation, id);
-    return found && this.knownAt(conversation, found);
+  position(conversation: Conversation, id: EntryId): EntryPosition | undefined {
+    const row = this.entry(conversation, id);
+    return row && this.knownAt(conversation, row);
   }
 
   /** The same for whoever has its row. */
-  knownAt(conversation: Conversation, found: EntryRow): EntryPosition {
-    const [, id] = found;
-    const rowPlace = rowPlaceOf(found);
+  knownAt(conversation: Conversation, row: EntryRow): EntryPosition {
+    const [, id] = row;
+    const rowPlace = rowPlaceOf(row);
     if (rowPlace === null) return { id, place: null, tip: false };
     const own = rowPlace.row === conversation.row;
     const tip = own && !this.has({ ...rowPlace, depth: rowPlace.depth + 1 });
@@ -225,8 +225,8 @@ export class Lookup {
   }
 
   lineage(row: number, fork: Fork): Lineage {
-    const known = this.#lineages.get(row);
-    if (known !== undefined) return known;
+    const cached = this.#lineages.get(row);
+    if (cached !== undefined) return cached;
     const depths = new Map<string, number>();
     const holders = new Set<number>();
     for (let at: RowPlace | null = fork.at; at !== null; at = this.segment(at.row, at.segment).ancestor) {
@@ -245,9 +245,9 @@ export class Lookup {
   }
 
   /** The first gap in what should be an unbroken stretch towards the root. */
-  #missingIn(from: RowPlace, found: readonly EntryRow[]): LogError {
-    const whole = found.findIndex((row, index) => row[10] !== from.depth - index);
-    return this.#missing({ ...from, depth: from.depth - (whole === -1 ? found.length : whole) });
+  #missingIn(from: RowPlace, rows: readonly EntryRow[]): LogError {
+    const whole = rows.findIndex((row, index) => row[10] !== from.depth - index);
+    return this.#missing({ ...from, depth: from.depth - (whole === -1 ? rows.length : whole) });
   }
 
   #missing({ row, depth }: RowPlace): LogError {
@@ -260,10 +260,14 @@ export class Lookup {
   }
 
   #forkOf(row: number): Fork | null {
-    const found = this.sql.get<[number, number, number, number, number]>(FORK, row);
-    return found === undefined
+    const columns = this.sql.get<[number, number, number, number, number]>(FORK, row);
+    return columns === undefined
       ? null
-      : { source: found[0], head: found[1], at: { row: found[2], segment: found[3], depth: found[4] } };
+      : {
+          source: columns[0],
+          head: columns[1],
+          at: { row: columns[2], segment: columns[3], depth: columns[4] },
+        };
   }
 }
 

@@ -35,13 +35,13 @@ export function nodeIds(
     suffix === ""
       ? sql.all(IDS, prefix, prefix, holder, most)
       : sql.all(IDS_ENDING, prefix, prefix, holder, suffix.length, suffix, most);
-  const found = new Set(find(row, limit).map(([id]) => id));
-  if (fork === null) return [...found];
+  const ids = new Set(find(row, limit).map(([id]) => id));
+  if (fork === null) return [...ids];
   const lineage = lookup.lineage(row, fork);
   for (const holder of holding(sql, "prefix", [prefix, prefix], lineage.holders))
     for (const [id, segment, depth] of find(holder, INHERITED_IDS_MAX))
-      if (onPath(lineage, { row: holder, segment, depth })) found.add(id);
-  return [...found].slice(0, limit);
+      if (onPath(lineage, { row: holder, segment, depth })) ids.add(id);
+  return [...ids].slice(0, limit);
 }
 
 /** How much of a log a conversation sees of what is said there about nodes. */

@@ -117,8 +117,8 @@ export class Conversations {
 
   /** Rows are never used twice, so a name once read stays true, but for one read in a transaction that then failed. */
   nameOf(row: number): ConversationId {
-    const known = this.#names.get(row);
-    if (known !== undefined) return known;
+    const cached = this.#names.get(row);
+    if (cached !== undefined) return cached;
     const name = this.#sql.get<[ConversationId]>(ID_OF, row)?.[0] ?? null;
     if (name === null) throw new LogError("damaged", `Conversation row ${row} is missing`, { row });
     if (this.#names.size >= NAMES_MAX) this.#names.clear();

@@ -37,10 +37,10 @@ export function runPage(lookup: Lookup, space: string, request: RunsRequest): Ru
     request.conversation === undefined ? null : lookup.visibleConversation(space, request.conversation).row;
   const { text, values } = query(space, request, within);
   const limit = rowsMax(request.limit);
-  const found = lookup.sql.all<RunColumns>(text, ...values, limit + 1);
+  const rows = lookup.sql.all<RunColumns>(text, ...values, limit + 1);
   const conversations = new Map<number, Conversation | undefined>();
   return pageOfRunRows(
-    found,
+    rows,
     { ...request, limit },
     {
       cursor: ([row, seq, startedAt]) => [startedAt, row, seq],
@@ -60,28 +60,28 @@ function query(
   within: number | null,
 ): { readonly text: string; readonly values: readonly (string | number)[] } {
   const { newestFirst = false } = request;
-  const asked: (readonly [condition: string, ...values: (string | number)[]])[] = [["space = ?", space]];
-  if (within !== null) asked.push(["conversation = ?", within]);
-  if (request.run !== undefined) asked.push(["run = ?", request.run]);
-  if (request.mailbox !== undefined) asked.push(["mailbox = ?", request.mailbox]);
-  if (request.trigger !== undefined) asked.push(["trigger = ?", request.trigger]);
-  if (request.since !== undefined) asked.push(["started_at >= ?", request.since]);
-  if (request.until !== undefined) asked.push(["started_at < ?", request.until]);
+  const clauses: (readonly [condition: string, ...values: (string | number)[]])[] = [["space = ?", space]];
+  if (within !== null) clauses.push(["conversation = ?", within]);
+  if (request.run !== undefined) clauses.push(["run = ?", request.run]);
+  if (request.mailbox !== undefined) clauses.push(["mailbox = ?", request.mailbox]);
+  if (request.trigger !== undefined) clauses.push(["trigger = ?", request.trigger]);
+  if (request.since !== undefined) clauses.push(["started_at >= ?", request.since]);
+  if (request.until !== undefined) clauses.push(["started_at < ?", request.until]);
   const order = within === null ? ["started_at", "conversation", "seq"] : ["seq"];
   if (request.after !== undefined) {
     const cursor = parseRunCursor(request.after, ROW).slice(-order.length);
     const [names, marks] = [order.join(", "), cursor.map(() => "?").join(", ")];
-    asked.push([`(${names}) ${newestFirst ? "<" : ">"} (${marks})`, ...cursor]);
+    clauses.push([`(${names}) ${newestFirst ? "<" : ">"} (${marks})`, ...cursor]);
   }
-  const conditions = asked.map(([condition]) => condition).join(" AND ");
+  const conditions = clauses.map(([condition]) => condition).join(" AND ");
   const sorted = order.map((name) => (newestFirst ? `${name} DESC` : name)).join(", ");
   return {
     text: `SELECT conversation, seq, started_at, finished FROM runs WHERE ${conditions} ORDER BY ${sorted} LIMIT ?`,
-    values: asked.flatMap(([, ...values]) => values),
+    values: clauses.flatMap(([, ...values]) => values),
   };
 }
 
 function entryAt(lookup: Lookup, row: number, seq: number): Entry | null {
-  const found = lookup.sql.get<EntryRow>(BY_SEQ, row, seq);
-  return found === undefined ? null : decodeEntry(lookup.stored(found));
+  const entry = lookup.sql.get<EntryRow>(BY_SEQ, row, seq);
+  return entry === undefined ? null : decodeEntry(lookup.stored(entry));
 }

@@ -185,11 +185,11 @@ export function createTables(db: DatabaseSync): void {
     ${RECENT_INDEX} ${LABEL_INDEXES} ${RUNS_TABLE} ${REBUILD_SEARCH}`);
 }
 
-export function checkSchemaVersion(found: number, path: string): void {
-  if (found <= SCHEMA_VERSION) return;
+export function checkSchemaVersion(version: number, path: string): void {
+  if (version <= SCHEMA_VERSION) return;
   throw new LogError(
     "unsupported_version",
-    `${path} has schema version ${found}; this program knows versions up to ${SCHEMA_VERSION}. Nothing was changed: use a newer Holdfast.`,
-    { version: found, current: SCHEMA_VERSION },
+    `${path} has schema version ${version}; this program knows versions up to ${SCHEMA_VERSION}. Nothing was changed: use a newer Holdfast.`,
+    { version: version, current: SCHEMA_VERSION },
   );
 }

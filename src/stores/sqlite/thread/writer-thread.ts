@@ -33,8 +33,12 @@ function report(message: Report): void {
 /** Everything that has arrived by the time a group starts is in it. */
 function receiveArrived(queue: Posted[]): void {
   if (port === null) return;
-  for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) {
-    for (const flat of found.message as readonly FlatCommand[]) queue.push(readCommand(flat));
+  for (
+    let arrival = receiveMessageOnPort(port);
+    arrival !== undefined;
+    arrival = receiveMessageOnPort(port)
+  ) {
+    for (const flat of arrival.message as readonly FlatCommand[]) queue.push(readCommand(flat));
   }
 }
 

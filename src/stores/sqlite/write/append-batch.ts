@@ -60,14 +60,14 @@ export function appendTx(
   const conversation = lookup.visibleConversation(space, request.conversation);
   const { head, lease, row } = conversation;
   const seen = request.key === null ? null : findKey(lookup.sql, row, request.key);
-  const known = findPositions(lookup, conversation, request.drafts);
-  const kept = new Map<EntryId, readonly Entry[]>();
-  for (const asked of tailReads(head, request.drafts)) {
-    const entries = readCompactionTail(lookup, conversation, asked);
-    if (entries !== null) kept.set(asked.compaction, entries);
+  const positions = findPositions(lookup, conversation, request.drafts);
+  const tails = new Map<EntryId, readonly Entry[]>();
+  for (const read of tailReads(head, request.drafts)) {
+    const entries = readCompactionTail(lookup, conversation, read);
+    if (entries !== null) tails.set(read.compaction, entries);
   }
   const settings = settingsAt(lookup, conversation, parentsOf(head, request.drafts));
-  const plan = planAppend({ head, lease, nowMs, seen, known, kept, settings }, request);
+  const plan = planAppend({ head, lease, nowMs, seen, positions, tails, settings }, request);
   if (plan.kind === "refused") throw plan.error;
   if (plan.kind === "deduped") return { ...plan.result, ids: idsOf(lookup.sql, row, plan.result) };
   const previous = head.link ?? lastDigest(lookup, conversation);
@@ -83,10 +83,10 @@ function lastDigest(lookup: Lookup, { row, head }: Conversation): string {
 }
 
 export function findKey(sql: Sql, row: number, key: string): KeyRecord | null {
-  const found = sql.get<[number, number, EntryId, string]>(KEY, row, key);
-  return found === undefined
+  const columns = sql.get<[number, number, EntryId, string]>(KEY, row, key);
+  return columns === undefined
     ? null
-    : { fromSeq: found[0], toSeq: found[1], lastId: found[2], digest: found[3] };
+    : { fromSeq: columns[0], toSeq: columns[1], lastId: columns[2], digest: columns[3] };
 }
 
 export function idsOf(sql: Sql, row: number, range: Appended): readonly EntryId[] {
@@ -98,12 +98,12 @@ function findPositions(
   conversation: Conversation,
   drafts: readonly StampedDraft[],
 ): ReadonlyMap<EntryId, EntryPosition> {
-  const known = new Map<EntryId, EntryPosition>();
+  const positions = new Map<EntryId, EntryPosition>();
   for (const id of refsOf(drafts)) {
-    const found = lookup.known(conversation, id);
-    if (found !== undefined) known.set(id, found);
+    const position = lookup.position(conversation, id);
+    if (position !== undefined) positions.set(id, position);
   }
-  return known;
+  return positions;
 }
 
 /** Where the settings lie that hold at nodes which a new segment may grow from. */
@@ -125,10 +125,10 @@ function settingsAt(
 function readCompactionTail(
   lookup: Lookup,
   conversation: Conversation,
-  asked: TailRead,
+  read: TailRead,
 ): readonly Entry[] | null {
-  const fromRow = lookup.entry(conversation, asked.from);
-  const untilRow = asked.firstKept === null ? fromRow : lookup.entry(conversation, asked.firstKept);
+  const fromRow = lookup.entry(conversation, read.from);
+  const untilRow = read.firstKept === null ? fromRow : lookup.entry(conversation, read.firstKept);
   const from = fromRow && rowPlaceOf(fromRow);
   const until = untilRow && rowPlaceOf(untilRow);
   if (!from || !until || until.depth > from.depth) return null;
@@ -261,9 +261,9 @@ function updateHead(lookup: Lookup, write: PlanWrite, head: Head): void {
   const leafRow = leaf.conversation === head.conversation ? null : rowOf(lookup, write, leaf.conversation);
   const link = linkBytes(head.link);
   // Most heads have the summary of the one before: it is neither written as text nor bound again.
-  const kept = head.summary === write.head.summary && write.head.headSeq > 0;
+  const isUnchanged = head.summary === write.head.summary && write.head.headSeq > 0;
   lookup.sql.run(
-    kept ? UPDATE_HEAD : UPDATE_HEAD_AND_SUMMARY,
+    isUnchanged ? UPDATE_HEAD : UPDATE_HEAD_AND_SUMMARY,
     head.headSeq,
     head.ownerSeq,
     head.epoch,
@@ -278,7 +278,7 @@ function updateHead(lookup: Lookup, write: PlanWrite, head: Head): void {
     head.updatedAt,
     link,
     head.ownerLink === head.link ? link : linkBytes(head.ownerLink),
-    ...(kept ? [] : [summaryText(head.summary)]),
+    ...(isUnchanged ? [] : [summaryText(head.summary)]),
     write.row,
   );
 }

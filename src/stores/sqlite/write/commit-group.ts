@@ -141,13 +141,13 @@ const UPDATE = "UPDATE conversations SET epoch = ?, lease_writer = ?, lease_unti
 
 function leaseTx(lookup: Lookup, command: Extract<GroupCommand, { kind: "acquire" | "renew" }>): HeadView {
   const { space, nowMs } = command;
-  const found = lookup.visibleConversation(space, command.request.conversation);
+  const conversation = lookup.visibleConversation(space, command.request.conversation);
   const { epoch, lease } =
     command.kind === "acquire"
-      ? planAcquire(found.head, found.lease, { ...command.request, nowMs })
-      : planRenew(found.head, found.lease, { ...command.request, nowMs });
-  lookup.sql.run(UPDATE, epoch, lease?.writer ?? null, lease?.untilMs ?? null, found.row);
-  const head = { ...found.head, epoch };
-  lookup.keepHead(space, { ...found, head, lease });
+      ? planAcquire(conversation.head, conversation.lease, { ...command.request, nowMs })
+      : planRenew(conversation.head, conversation.lease, { ...command.request, nowMs });
+  lookup.sql.run(UPDATE, epoch, lease?.writer ?? null, lease?.untilMs ?? null, conversation.row);
+  const head = { ...conversation.head, epoch };
+  lookup.keepHead(space, { ...conversation, head, lease });
   return { ...head, lease: leaseAt(lease, nowMs) };
 }

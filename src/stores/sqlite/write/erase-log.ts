@@ -95,9 +95,9 @@ function trim(lookup: Lookup, { row, fork }: Conversation): boolean {
 function writeLinks(lookup: Lookup, row: number): void {
   const { sql } = lookup;
   sql.run("UPDATE entries SET link = NULL, by_owner = NULL WHERE conversation = ? AND link IS NOT NULL", row);
-  const kept = entriesIn(sql, ALL, row).map((entry) => lookup.stored(entry));
+  const remaining = entriesIn(sql, ALL, row).map((entry) => lookup.stored(entry));
   let last: string | null = null;
-  for (const { entries, link } of relink(sha256, kept)) {
+  for (const { entries, link } of relink(sha256, remaining)) {
     if (link === null) continue;
     sql.run(SET_LINK, linkBytes(link), row, entries.at(-1)?.seq ?? 0);
     last = link;
@@ -165,24 +165,24 @@ function hidesIn({ sql }: Lookup, row: number): EraseFacts<RowPlace>["hides"] {
 /** Removes the blobs that neither a remaining node names nor an entry of a fork that could see them. */
 function dropBlobs(lookup: Lookup, row: number): void {
   const { sql } = lookup;
-  const held = new Map(
+  const counts = new Map(
     sql.all<[string, number]>("SELECT digest, seq FROM blobs WHERE conversation = ?", row),
   );
-  if (held.size === 0) return;
+  if (counts.size === 0) return;
   const named = new Set<string>();
   for (const entry of entriesIn(sql, KEPT, row)) {
     if (entry[7] !== null) named.add(entry[7]);
-    for (const digest of digestsNamed(lookup.stored(entry).payload, held)) named.add(digest);
+    for (const digest of digestsNamed(lookup.stored(entry).payload, counts)) named.add(digest);
   }
   for (const [fork, head] of sql.all<[number, number]>(FORKS, row)) {
     const seen = new Set(
-      [...held].flatMap(([digest, seq]) => (seq <= head && !named.has(digest) ? [digest] : [])),
+      [...counts].flatMap(([digest, seq]) => (seq <= head && !named.has(digest) ? [digest] : [])),
     );
     if (seen.size === 0) continue;
     for (const entry of entriesIn(sql, ALL, fork))
       for (const digest of digestsNamed(lookup.stored(entry).payload, seen)) named.add(digest);
   }
-  for (const digest of held.keys())
+  for (const digest of counts.keys())
     if (!named.has(digest)) sql.run("DELETE FROM blobs WHERE conversation = ? AND digest = ?", row, digest);
 }
 

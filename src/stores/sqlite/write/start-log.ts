@@ -40,14 +40,14 @@ function startLog(
 ): { readonly result: AppendResult; readonly head: Head | null } {
   const { conversation, batch } = start;
   const { sql } = lookup;
-  const found = lookup.conversations.find(space, conversation);
-  const seen = found === undefined || batch.key === null ? null : findKey(sql, found.row, batch.key);
+  const earlier = lookup.conversations.find(space, conversation);
+  const seen = earlier === undefined || batch.key === null ? null : findKey(sql, earlier.row, batch.key);
   const existing =
-    found === undefined ? null : { listed: found.listed, seen, ownerLink: found.head.ownerLink };
+    earlier === undefined ? null : { listed: earlier.listed, seen, ownerLink: earlier.head.ownerLink };
   const planned = planStart(existing, start);
   if (planned.kind === "refused") throw planned.error;
   if (planned.kind === "deduped") {
-    const ids = found === undefined ? [] : idsOf(sql, found.row, planned.result);
+    const ids = earlier === undefined ? [] : idsOf(sql, earlier.row, planned.result);
     return { result: { ...planned.result, ids }, head: null };
   }
   const { empty, plan } = planned;
@@ -73,9 +73,9 @@ export function forkTx(
   const { source, conversation } = request;
   const from = lookup.visibleConversation(space, source);
   const id = request.entry ?? from.head.leaf.id;
-  const found = lookup.entry(from, id);
-  const node = found && lookup.stored(found);
-  const at = found && lookup.knownAt(from, found);
+  const row = lookup.entry(from, id);
+  const node = row && lookup.stored(row);
+  const at = row && lookup.knownAt(from, row);
   const start = forkStart(sha256, { head: from.head, at, node }, request);
   const { origin: point } = start;
   const holder =

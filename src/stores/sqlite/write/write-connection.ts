@@ -96,11 +96,11 @@ export class Connection {
   }
 
   /** Another process may have written, or migrated the file, since the last transaction. */
-  #lookForOthers(found: number): void {
-    if (found === this.#dataVersion) return;
+  #lookForOthers(version: number): void {
+    if (version === this.#dataVersion) return;
     checkSchemaVersion(this.sql.pragma("user_version"), this.path);
     this.#onOthersWrote();
-    this.#dataVersion = found;
+    this.#dataVersion = version;
   }
 
   synchronous(): number {

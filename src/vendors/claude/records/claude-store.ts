@@ -23,14 +23,14 @@ interface ClaudeStoreOptions {
 /** The transcripts of Claude Code: one file per session, in a folder per working folder. */
 export function claudeStore({ configDir, platform = process.platform }: ClaudeStoreOptions): NativeStore {
   const projects = join(configDir, "projects");
-  const found = new Map<string, string>();
+  const paths = new Map<string, string>();
 
   const find = async (id: string): Promise<string | null> => {
-    const known = found.get(id);
-    if (known !== undefined && (await stampOf(known)) !== null) return known;
+    const cached = paths.get(id);
+    if (cached !== undefined && (await stampOf(cached)) !== null) return cached;
     const [path = null] = await placesOf(projects, id);
-    if (path === null) found.delete(id);
-    else found.set(id, path);
+    if (path === null) paths.delete(id);
+    else paths.set(id, path);
     return path;
   };
 
@@ -53,7 +53,7 @@ export function claudeStore({ configDir, platform = process.platform }: ClaudeSt
         await rm(path, { force: true });
         await rm(join(dirname(path), id), { recursive: true, force: true });
       }
-      found.delete(id);
+      paths.delete(id);
     },
     move: async (id, to): Promise<Moved> => {
       const [path, ...older] = await placesOf(projects, id);
@@ -68,7 +68,7 @@ export function claudeStore({ configDir, platform = process.platform }: ClaudeSt
         return "there";
       }
       await moveTranscript({ id, from: dirname(path), to: folder, cwd });
-      found.set(id, join(folder, `${id}.jsonl`));
+      paths.set(id, join(folder, `${id}.jsonl`));
       return "moved";
     },
   };
@@ -151,11 +151,11 @@ function lastOf(records: readonly Fields[], type: string, name: string): string 
 
 /** The shell wanders and transcripts are moved: of the folders named, the one that the transcript is kept under. */
 function cwdIn(folder: string, { head, tail }: Edges): string | null {
-  const told = [
+  const folders = [
     lastOf(tail, "relocated", "relocatedCwd"),
     ...[...head, ...tail].map((record) => textIn(record["cwd"])),
   ];
-  const cwds = told.filter((cwd) => cwd !== null);
+  const cwds = folders.filter((cwd) => cwd !== null);
   return cwds.find((cwd) => projectName(cwd) === folder) ?? cwds[0] ?? null;
 }
 

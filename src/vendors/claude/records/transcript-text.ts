@@ -23,8 +23,8 @@ const OPENING: Fields = {
 /** The lines of a transcript that Claude can resume, each record the child of the one before it. */
 export function transcriptText(id: string, transcript: NewTranscript): string {
   const pairs = pairCalls(transcript.messages, transcript.newId);
-  const told = transcript.messages.flatMap((message) => recordsOf(message, pairs, transcript.newId));
-  const records = told[0]?.["type"] === "assistant" ? [OPENING, ...told] : told;
+  const own = transcript.messages.flatMap((message) => recordsOf(message, pairs, transcript.newId));
+  const records = own[0]?.["type"] === "assistant" ? [OPENING, ...own] : own;
   let parentUuid: string | null = null;
   const lines: string[] = [];
   for (const [n, record] of records.entries()) {
@@ -50,7 +50,9 @@ export function transcriptText(id: string, transcript: NewTranscript): string {
 
 /** JSON may hold half a character as an escape; the API refuses a request that does. */
 function wellFormed(json: string): string {
-  return json.replaceAll(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (found) => (found === "\\\\" ? found : "\\ufffd"));
+  return json.replaceAll(/\\(?:\\|ud[89a-f][0-9a-f]{2})/g, (escape) =>
+    escape === "\\\\" ? escape : "\\ufffd",
+  );
 }
 
 function recordsOf(
@@ -183,9 +185,9 @@ function pairCalls(messages: readonly Message[], newId: () => string): ReadonlyM
     if (message.role !== "assistant") continue;
     for (const block of message.content) {
       if (block.type !== "toolCall") continue;
-      const kept = !used.has(block.id) && isApiId(block.id) && !isCopyOf(block.id, all);
+      const keepsId = !used.has(block.id) && isApiId(block.id) && !isCopyOf(block.id, all);
       const pair: PairedCall = {
-        id: kept ? block.id : `toolu_x${newId().replaceAll("-", "")}`,
+        id: keepsId ? block.id : `toolu_x${newId().replaceAll("-", "")}`,
         result: null,
       };
       used.add(block.id);

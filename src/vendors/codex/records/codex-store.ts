@@ -23,16 +23,16 @@ interface Part {
 
 /** The rollouts of Codex: one file per session, in a folder per day. Read only: their format changes too often. */
 export function codexStore({ home }: { readonly home: string }): NativeStore {
-  const found = new Map<string, string>();
+  const paths = new Map<string, string>();
 
   const find = async (id: string): Promise<string | null> => {
     if (!isSessionId(id)) return null;
-    const known = found.get(id);
-    if (known !== undefined && (await stampOf(known)) !== null) return known;
-    found.delete(id);
+    const path = paths.get(id);
+    if (path !== undefined && (await stampOf(path)) !== null) return path;
+    paths.delete(id);
     for await (const rollout of rolloutsIn(join(home, "sessions"))) {
       if (rollout.id !== id.toLowerCase()) continue;
-      found.set(id, rollout.path);
+      paths.set(id, rollout.path);
       return rollout.path;
     }
     return null;

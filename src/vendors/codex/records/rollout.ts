@@ -38,9 +38,9 @@ export function rolloutReader(): RecordReader {
     }
     answer.content.push(...parts);
     const extras = model === null ? {} : { model };
-    const known = messages[answer.at]?.id ?? id;
+    const messageId = messages[answer.at]?.id ?? id;
     messages[answer.at] = {
-      id: known,
+      id: messageId,
       time: answer.time,
       message: { role: "assistant", content: answer.content, ...extras },
     };
@@ -119,15 +119,15 @@ function dropSummary(messages: NativeMessage[], summary: string): void {
 
 /** Takes the last turns back; a turn begins with what the user said. */
 function rollBack(messages: NativeMessage[], turns: number): void {
-  for (let left = turns; left > 0 && messages.length > 0; left--) {
+  for (let remaining = turns; remaining > 0 && messages.length > 0; remaining--) {
     const start = messages.findLastIndex(({ message }) => message.role === "user");
     messages.length = Math.max(start, 0);
   }
 }
 
 function wordsIn(item: Fields): readonly ContentBlock[] {
-  const told = fieldsIn(item["internal_chat_message_metadata_passthrough"])?.["content_item_kinds"];
-  const kinds = Array.isArray(told) ? (told as readonly Json[]) : null;
+  const itemKinds = fieldsIn(item["internal_chat_message_metadata_passthrough"])?.["content_item_kinds"];
+  const kinds = Array.isArray(itemKinds) ? (itemKinds as readonly Json[]) : null;
   return listIn(item["content"]).flatMap((part, n) => {
     const kind = textIn(kinds?.[n]);
     if (kind !== null && kind !== "unknown") return kind.startsWith("user.") ? contentOf(part) : [];
@@ -150,13 +150,13 @@ function callOf(item: Fields): readonly ContentBlock[] {
 }
 
 function inputOf(item: Fields): Json {
-  const given = item["arguments"] ?? item["input"] ?? item["action"] ?? {};
-  if (item["type"] !== "function_call" || typeof given !== "string") return given;
+  const input = item["arguments"] ?? item["input"] ?? item["action"] ?? {};
+  if (item["type"] !== "function_call" || typeof input !== "string") return input;
   try {
-    return readJson(given);
+    return readJson(input);
   } catch {
     // Cut short by a limit; the text is all there is.
-    return given;
+    return input;
   }
 }
 

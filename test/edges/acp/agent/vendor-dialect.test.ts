@@ -137,7 +137,7 @@ test.each([
   "a history that goes on after the answer is waited for where that is a habit: %s",
   async (replaysLate, shown) => {
     const session = await agentWith({ replaysLate }).resume("s1", settings());
-    expect(session.shown?.map(({ text }) => text)).toEqual(shown);
+    expect(session.transcript?.map(({ text }) => text)).toEqual(shown);
   },
 );
 
