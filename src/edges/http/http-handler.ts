@@ -211,8 +211,8 @@ export class HttpHandler {
   async #run({ name, route, params, request, who, line }: Routed): Promise<HttpAnswer> {
     const { grant } = who;
     line.route = name;
-    const { conversation } = params;
-    if (conversation !== undefined) line.conversation = conversation.slice(0, 128);
+    for (const id of ["conversation", "turn"] as const)
+      if (params[id] !== undefined) line[id] = params[id].slice(0, 128);
     const [isWrite, isExport] = [route.writes === true, route.exports === true];
     if (isWrite || isExport) line.audit = auditOf(request, isExport);
     this.#checkRight(route, grant);
@@ -229,6 +229,7 @@ export class HttpHandler {
       holdfast: this.#space(grant.space),
       grant,
       isValid: who.isValid,
+      brokeOff: (error) => this.#log.brokeOff(line, error),
       headers: request.headers,
       get signal() {
         return request.signal;

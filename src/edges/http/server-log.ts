@@ -41,6 +41,7 @@ export interface RequestLine {
   space?: string;
   token?: string;
   conversation?: string;
+  turn?: string;
   error?: unknown;
   /** Of the error. */
   code?: string;
@@ -94,6 +95,12 @@ export class RequestLog {
       ...fields,
       ...errorFields(error),
     });
+  }
+
+  /** An answer that had begun ends in the middle. */
+  brokeOff({ path: _, audit: _audit, error: _error, ...line }: RequestLine, error: unknown): void {
+    this.#watchStore(error, false);
+    this.#log("error", "Answer broke off", { ...line, ...errorFields(error) });
   }
 
   #watchStore(error: unknown, isAnswered: boolean): void {

@@ -132,3 +132,38 @@ test("the log says once that the store does not answer, and once that it does ag
   const failed = lines.filter(({ fields }) => fields["status"] === 503);
   expect(failed).toMatchObject([{ fields: { conversation: "c", code: "store_gone" } }, {}]);
 });
+
+test("an answer that breaks off after its beginning is logged with its request, and so is the turn it is about", async () => {
+  const { lines, log } = collected();
+  const lost = Promise.withResolvers<never>();
+  lost.promise.catch(() => undefined);
+  const store = decorateStore(storePort(inMemoryStore()), {
+    verbs: (space) => ({
+      async *tail() {
+        yield await lost.promise;
+      },
+      read: (request) => (request.conversation === "d" ? lost.promise : space.read(request)),
+    }),
+  });
+  await using served = await serve({ holdfast: new Holdfast(store, "default"), log });
+  const token = await served.token("read");
+  const conversation = await served.holdfast.create({ id: "c" });
+  await conversation.append(user("x".repeat(100_000)));
+  await served.holdfast.create({ id: "d" });
+  const tail = await served.ask("/api/conversations/c/tail", by(token));
+  const bundle = await served.ask("/api/bundle?conversation=c&conversation=d", by(token));
+  lost.reject(new LogError("store_gone", "lost"));
+  for (const { status, body } of [tail, bundle]) {
+    expect(status).toBe(200);
+    await expect(new Response(body).text()).rejects.toThrow();
+  }
+  const broken = lines.filter(({ message }) => message === "Answer broke off");
+  expect(broken).toMatchObject([
+    { level: "error", fields: { route: "tail", conversation: "c", space: "default", code: "store_gone" } },
+    { level: "error", fields: { route: "exportBundle", space: "default", code: "store_gone" } },
+  ]);
+  expect(broken[0]?.fields["requestId"]).toBe(tail.headers.get("x-request-id"));
+  expect(lines.map(({ message }) => message)).toContain("The store does not answer");
+  await served.ask("/api/conversations/c/turns/gone/events", by(token));
+  expect(lines.at(-1)).toMatchObject({ fields: { conversation: "c", turn: "gone", status: 404 } });
+});

@@ -69,8 +69,14 @@ function checkSent({ conversation, headSeq }: HeadView, sent: number): void {
 
 /** A response that streams, as long as its reader reads. */
 export function stream(
-  { server, grant, isValid, signal: gone }: Pick<Asked<Operation>, "server" | "grant" | "isValid" | "signal">,
+  {
+    server,
+    grant,
+    isValid,
+    brokeOff,
+    signal: gone,
+  }: Pick<Asked<Operation>, "server" | "grant" | "isValid" | "brokeOff" | "signal">,
   events: (scope: StreamScope) => AsyncIterable<SentEvent>,
 ): Response {
-  return server.streams.respond({ token: grant.token, isValid, gone }, events);
+  return server.streams.respond({ token: grant.token, isValid, brokeOff, gone }, events);
 }

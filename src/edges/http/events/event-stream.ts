@@ -26,6 +26,8 @@ const BUFFER_BYTES = 65_536;
 export interface StreamReader {
   readonly token: string;
   readonly isValid: () => Promise<boolean>;
+  /** Logs why the stream ends in the middle. */
+  readonly brokeOff: (error: unknown) => void;
   /** Aborted when the connection is closed. */
   readonly gone: AbortSignal;
 }
@@ -188,6 +190,7 @@ function streamOf(
           }
         } catch (error) {
           finish();
+          if (!stream.reader.gone.aborted) stream.reader.brokeOff(error);
           if (!isLogError(error, "diverged")) return controller.error(error);
           // Its reader must not resume: what it was sent is no longer in the log.
           for (const bytes of bytesOf(divergedText(error))) controller.enqueue(bytes);

@@ -55,6 +55,8 @@ export interface Asked<O extends Operation> {
   readonly grant: Grant;
   /** Whether the token still opens anything. */
   readonly isValid: () => Promise<boolean>;
+  /** Logs why an answer that had begun ends in the middle. */
+  readonly brokeOff: (error: unknown) => void;
   readonly params: PartOf<O, "params">;
   readonly query: PartOf<O, "query">;
   readonly body: PartOf<O, "body">;

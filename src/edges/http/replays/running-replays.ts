@@ -118,7 +118,10 @@ export class RunningReplays {
     await owner.append({ type: "custom", customType: "replay_begun" }, { key: "begun" });
     const writer = new EventWriter(holdfast, owner);
     tell = (event) => writer.add(event);
-    const run = this.#run(prepared, { log, owner, writer, stop }).catch(this.#onError);
+    const about = { space: holdfast.spaceId, conversation: log.id };
+    const run = this.#run(prepared, { log, owner, writer, stop }).catch((error: unknown) =>
+      this.#onError(error, about),
+    );
     this.#running.set(stop, run);
     void run.finally(() => this.#running.delete(stop));
     return log;
@@ -180,7 +183,7 @@ export class RunningReplays {
     try {
       for await (const entry of log.tail({ after: 0, signal })) if (isStop(entry)) return stop.abort();
     } catch (error) {
-      if (!signal.aborted) this.#onError(error);
+      if (!signal.aborted) this.#onError(error, { conversation: log.id });
     }
   }
 

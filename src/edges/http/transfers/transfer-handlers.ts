@@ -16,14 +16,14 @@ const WRITERS: Readonly<Record<TranscriptFormat, typeof exportHtml>> = {
 };
 
 export const TRANSFER_HANDLERS: HandlersOf<TransferApi> = {
-  async exportBundle({ holdfast, query, server }) {
+  async exportBundle({ holdfast, query, server, brokeOff }) {
     const { conversation, withForks = false, redact = false, emails = false, keep } = query;
     const exportedAt = new Date(server.clock.nowMs()).toISOString();
     const redacted = redact ? { redact: { ...new Review().options, emails, keep: new Set(keep) } } : {};
     const bytes = exportBundle(holdfast, conversation, { withForks, exportedAt, ...redacted });
     // What is wrong with the request is told before anything is sent; a bundle that breaks off later is refused by whoever reads it.
     const first = await bytes.next();
-    return new Response(chunksOf(first, bytes), {
+    return new Response(chunksOf(first, bytes, brokeOff), {
       headers: {
         "content-type": "application/x-ndjson",
         // Without a name: whoever links to it says what the file is called.
@@ -70,14 +70,20 @@ export const TRANSFER_HANDLERS: HandlersOf<TransferApi> = {
 function chunksOf(
   first: IteratorResult<Uint8Array>,
   rest: AsyncGenerator<Uint8Array>,
+  brokeOff: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   let next: IteratorResult<Uint8Array> | null = first;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = next ?? (await rest.next());
-      next = null;
-      if (done === true) controller.close();
-      else controller.enqueue(value);
+      try {
+        const { done, value } = next ?? (await rest.next());
+        next = null;
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        brokeOff(error);
+        throw error;
+      }
     },
     async cancel() {
       await rest.return(undefined);
