@@ -97,7 +97,7 @@ async function resetContext(
   if (!(await readLinks(space, id)).some((link) => isTheirs(link, request))) return false;
   const { settings } = await space.window({ conversation: id, limit: 0, settings: ["reset"] });
   const reader = new AccountReader(request, settings.get("reset")?.id ?? null);
-  if (!(await readLineage(space, id, ACCOUNT_TYPES, reader)).found) return false;
+  if (!(await readLineage(space, id, reader, { types: ACCOUNT_TYPES })).found) return false;
   await (await holdfast.conversation(id)).append({ type: "reset", reason: "sign_out" });
   return true;
 }

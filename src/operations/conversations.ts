@@ -1,8 +1,9 @@
+import type { Holdfast } from "#conversation/holdfast";
 import { openTurnAt, readSummary } from "#conversation/list-conversations";
 import type { EntryBody, Metadata } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { Settings } from "#log/projections/settings";
-import type { ConversationRow } from "#store/requests";
+import type { ConversationRow, HeadView } from "#store/requests";
 import { isAbandoned } from "#transfer/listed/listed-state";
 import { LIST_STATUSES, LISTED_STATES, type ListedRow, listRows } from "./listed-rows.ts";
 import { appendFact, conversationOf, keyed, ofEntry, ownerAct } from "./acts.ts";
@@ -70,7 +71,7 @@ const listed: Schema<ListedRow> = named(
   open<ListedRow>({ ...listedFields, state: choice(LISTED_STATES) }),
 );
 
-const view: Schema<ConversationView> = named(
+export const conversationSchema: Schema<ConversationView> = named(
   "Conversation",
   open<ConversationView>({
     ...listedFields,
@@ -134,41 +135,46 @@ export const getConversation = operation({
   kind: "read",
   http: "GET /api/conversations/{conversation}",
   input: { conversation: idField },
-  output: view,
-  async run(input, { holdfast }): Promise<ConversationView> {
-    const conversation = conversationOf(input, { holdfast });
-    const [head, settings] = [await conversation.head(), await conversation.settings()];
-    const summary = head.summary ?? (await readSummary(conversation.space, conversation.id));
-    const turn = await openTurnAt(conversation.space, head);
-    const { headSeq, ownerSeq, origin, title, cwd, createdAt, updatedAt, lease } = head;
-    return {
-      conversation: conversation.id,
-      title,
-      cwd,
-      createdAt,
-      updatedAt,
-      headSeq,
-      leaf: head.leaf.id,
-      origin: origin === null ? null : { conversation: origin.source, entry: origin.entry },
-      summary,
-      damage: null,
-      space: holdfast.spaceId,
-      ownerSeq,
-      openTurn:
-        turn === null
-          ? null
-          : {
-              turn: turn.turn,
-              prompt: turn.prompt,
-              since: turn.since,
-              left: await isAbandoned(holdfast, turn),
-            },
-      lease: lease === null ? null : { writer: lease.writer, untilMs: lease.untilMs },
-      metadata: summary.metadata,
-      settings,
-    };
+  output: conversationSchema,
+  async run(input, { holdfast }) {
+    return conversationView(holdfast, await conversationOf(input, { holdfast }).head());
   },
 });
+
+/** A conversation as it is at a head. */
+export async function conversationView(holdfast: Holdfast, head: HeadView): Promise<ConversationView> {
+  const conversation = holdfast.handle(head.conversation);
+  const settings = await conversation.settings();
+  const summary = head.summary ?? (await readSummary(conversation.space, conversation.id));
+  const turn = await openTurnAt(conversation.space, head);
+  const { headSeq, ownerSeq, origin, title, cwd, createdAt, updatedAt, lease } = head;
+  return {
+    conversation: conversation.id,
+    title,
+    cwd,
+    createdAt,
+    updatedAt,
+    headSeq,
+    leaf: head.leaf.id,
+    origin: origin === null ? null : { conversation: origin.source, entry: origin.entry },
+    summary,
+    damage: null,
+    space: holdfast.spaceId,
+    ownerSeq,
+    openTurn:
+      turn === null
+        ? null
+        : {
+            turn: turn.turn,
+            prompt: turn.prompt,
+            since: turn.since,
+            left: await isAbandoned(holdfast, turn),
+          },
+    lease: lease === null ? null : { writer: lease.writer, untilMs: lease.untilMs },
+    metadata: summary.metadata,
+    settings,
+  };
+}
 
 export const createConversation = operation({
   summary: "Makes a conversation; its folder is the server's",

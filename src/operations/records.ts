@@ -2,6 +2,7 @@ import { messagesTokens } from "#agent/compaction/token-estimate";
 import { knownModel } from "#agent/models/model-table";
 import { readWaiting } from "#agent/read-waiting";
 import { readChain } from "#conversation/read-chain";
+import type { Fidelity } from "#log/entry";
 import { LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import { ChainReader } from "#log/projections/chain";
@@ -34,12 +35,29 @@ import {
   open,
   optional,
   pageLimit,
+  type Schema,
   text,
 } from "./schemas.ts";
 import type { Stamp, TreeNode } from "./views/whole-logs.ts";
 
 /** A session without its place in the log. Its details are there where they were requested. */
 type LinkView = Omit<LinkWithFidelity, "seq"> & Partial<LinkDetails>;
+
+export const fidelity: Schema<Fidelity | null> = nullable(choice(["native", "transcript", "preamble"]));
+export const linkFields = {
+  id: text(),
+  agent: text(),
+  account: nullable(text()),
+  reason: text(),
+  since: text(),
+  source: nullable(text()),
+  carried: nullable(open({ fromSeq: count(), toSeq: count() })),
+  inherited: flag(),
+};
+export const waitingFields = {
+  queue: list(open<Queued>({ steer: text(), content: list(anything()), acceptedAt: text() })),
+  asked: list(open<PermissionAsked>({ request: text(), call: text(), tool: text(), input: anything() })),
+};
 
 const history = { group: "What happened", access: "read", kind: "read" } as const;
 const figures = { group: "Figures", access: "read", kind: "read" } as const;
@@ -57,29 +75,14 @@ export const getChain = operation({
   },
   output: answer({
     conversation: text(),
-    links: list(
-      named(
-        "Link",
-        open<LinkView>({
-          id: text(),
-          agent: text(),
-          account: nullable(text()),
-          reason: text(),
-          since: text(),
-          source: nullable(text()),
-          carried: nullable(open({ fromSeq: count(), toSeq: count() })),
-          fidelity: nullable(choice(["native", "transcript", "preamble"])),
-          inherited: flag(),
-        }),
-      ),
-    ),
+    links: list(named("Link", open<LinkView>({ ...linkFields, fidelity }))),
   }),
   async run({ details: isDetailed = false, ...input }, context) {
     const conversation = conversationOf(input, context);
     const facts = await conversation.facts(["attempt", "upstream_end"]);
     const reader = await readChain(conversation.space, conversation.id, new ChainReader(isDetailed));
     const links = reader.links();
-    const details = isDetailed ? linkDetails({ links, carriers: reader.carriers() }, facts) : [];
+    const details = isDetailed ? linkDetails({ links, carriers: reader.carriers(links) }, facts) : [];
     return {
       conversation: conversation.id,
       links: withFidelity(links, facts).map(({ seq: _, ...link }, place): LinkView =>
@@ -116,7 +119,7 @@ export const listStamps = operation({
     const conversation = conversationOf(input, context);
     const wanted = [...(entry === undefined ? [] : [entry]), ...(entries ?? [])].map(parseEntryId);
     if (entry !== undefined) await conversation.entry(entry);
-    const known = await viewsOf(context).stamps.read(context.holdfast, conversation);
+    const known = await viewsOf(context).chains.stamps(context.holdfast, conversation.id);
     const stamps =
       wanted.length === 0
         ? [...known.values()]
@@ -173,8 +176,7 @@ export const listWaiting = operation({
   input: { conversation: idField },
   output: answer({
     conversation: text(),
-    queue: list(open<Queued>({ steer: text(), content: list(anything()), acceptedAt: text() })),
-    asked: list(open<PermissionAsked>({ request: text(), call: text(), tool: text(), input: anything() })),
+    ...waitingFields,
   }),
   async run(input, context) {
     const conversation = conversationOf(input, context);

@@ -44,6 +44,7 @@ import {
   listWaiting,
 } from "./records.ts";
 import { getDailyUsage, getSpaceUsage, getTurnUsage, getUsage } from "./usage.ts";
+import { getThread } from "./threads.ts";
 import { answerRequest, cancel, continueTurn, edit, retry, send, steer } from "./turns.ts";
 
 /** Every operation by its name: routes, the client and the documents follow from it, in this order. */
@@ -64,6 +65,7 @@ export const OPERATIONS = {
   setHidden,
   getContext,
   listBranch,
+  getThread,
   getTree,
   getChain,
   listStamps,

@@ -5,6 +5,27 @@ const INVALID = "invalid_request";
 
 /** Reads of what happened, and of what it cost. */
 export const RECORD_CASES: readonly Case[] = [
+  { operation: "getThread", name: "shows the end", input: { conversation: "a", limit: 2, textMax: 5 } },
+  { operation: "getThread", name: "shows a call that waits", input: { conversation: "asks", at: "call" } },
+  { operation: "getThread", name: "shows a turn that failed", input: { conversation: "failed", from: 0 } },
+  {
+    operation: "getThread",
+    name: "finds no such conversation",
+    input: { conversation: "none" },
+    fails: MISSING,
+  },
+  {
+    operation: "getThread",
+    name: "finds no such entry",
+    input: { conversation: "a", at: "none" },
+    fails: "entry_not_found",
+  },
+  {
+    operation: "getThread",
+    name: "refuses no limit",
+    input: { conversation: "a", limit: 0 },
+    fails: INVALID,
+  },
   { operation: "getTree", name: "lists nodes", input: { conversation: "a", limit: 2 } },
   {
     operation: "getTree",

@@ -6,7 +6,7 @@ import { agentFor, choiceFor } from "../../ui/src/pages/conversation/compose/age
 import { goOnVerb } from "../../ui/src/pages/conversation/compose/go-on-verb.ts";
 import { ribbonText } from "../../ui/src/pages/conversation/entry/ribbon-text.ts";
 import { nodesOf } from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
-import { NO_TURN } from "../../ui/src/pages/conversation/thread/live-turn.ts";
+import { NO_TURN } from "#log/thread/live-turn";
 import {
   NO_THREAD,
   type ThreadState,

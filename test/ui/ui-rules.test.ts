@@ -10,12 +10,7 @@ import {
   withNode,
   withoutFar,
 } from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
-import {
-  liveTurnAfter,
-  liveTurnHearing,
-  NO_TURN,
-  saidBy,
-} from "../../ui/src/pages/conversation/thread/live-turn.ts";
+import { liveTurnAfter, liveTurnHearing, NO_TURN, saidBy } from "#log/thread/live-turn";
 import { factsOnBranch, ribbonsOf } from "../../ui/src/pages/conversation/thread/turn-facts.ts";
 import { whyNoFork } from "../../ui/src/pages/conversation/rules/fork-points.ts";
 import { idleText } from "../../ui/src/pages/conversation/rules/idle-gap.ts";
@@ -76,7 +71,6 @@ describe("a turn that runs", () => {
   });
   test("says words before the log has them, each once, and leaves to the log what it missed", () => {
     const heard = (at: number, text: string): Parameters<typeof liveTurnHearing>[1] => ({
-      conversation: "c",
       turn: "t",
       kind: "text",
       at,

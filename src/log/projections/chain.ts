@@ -152,19 +152,36 @@ export class ChainReader {
     else if (messageSeqs.at(-1) !== at) messageSeqs.push(at);
   }
 
+  /** Messages outside of a turn count as carried by the last link; the next entry may still say otherwise of them. */
   links(): readonly Link[] {
-    this.#flush();
-    return this.#links;
+    const head = this.#links.at(-1);
+    const loose = this.#loose.flatMap((id) => this.#logs[0]?.seqs.get(id) ?? []);
+    if (head === undefined || loose.length === 0) return this.#links;
+    const { fromSeq, toSeq } = head.carried ?? { fromSeq: Number.POSITIVE_INFINITY, toSeq: 0 };
+    const carried = { fromSeq: Math.min(fromSeq, ...loose), toSeq: Math.max(toSeq, ...loose) };
+    return [...this.#links.slice(0, -1), { ...head, carried }];
   }
 
-  carriers(): Chain["carriers"] {
-    const links = this.links();
+  /** The places in the chain of the links that carried a message, in turn. */
+  carriersOf(message: EntryId): readonly number[] {
+    const known = this.#carriers?.get(message) ?? [];
+    const head = this.#links.length - 1;
+    return known.at(-1) !== head && this.#loose.includes(message) ? [...known, head] : known;
+  }
+
+  /** `links`: as they were returned, to be recognized. */
+  carriers(links: readonly Link[] = this.links()): Chain["carriers"] {
     const carriers = new Map<EntryId, readonly Link[]>();
-    for (const [id, at] of this.#carriers ?? [])
+    for (const id of new Set([...(this.#carriers?.keys() ?? []), ...this.#loose]))
       carriers.set(
         id,
-        at.flatMap((index) => links[index] ?? []),
+        this.carriersOf(id).flatMap((index) => links[index] ?? []),
       );
     return carriers;
+  }
+
+  /** How many messages have carriers. */
+  get size(): number {
+    return this.#carriers?.size ?? 0;
   }
 }

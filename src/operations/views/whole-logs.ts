@@ -1,9 +1,9 @@
-import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import { readChain } from "#conversation/read-chain";
+import { liveChains } from "#conversation/read-chain";
 import { liveTrees } from "#conversation/read-tree";
 import type { Entry } from "#log/entry";
-import type { ConversationId } from "#log/ids";
+import type { ConversationId, EntryId } from "#log/ids";
+import type { ChainReader, Link } from "#log/projections/chain";
 import { type TreeKind, treeKind } from "#log/lineage/tree-filter";
 import { costIn, entryPreview, kindOf } from "#transfer/shown/entry-preview";
 
@@ -19,50 +19,33 @@ export interface Stamp {
   }[];
 }
 
-const LOGS_MAX = 4;
-const STAMPS_MAX = 50_000; // of one log: some 20 MB
-const MAX_AGE_MS = 30_000;
+const CHAIN_BOUNDS = { logs: 4, maxAgeMs: 120_000 };
+const STAMPS_MAX = 250_000; // of one log: some 25 MB
 
-interface CachedStamps {
-  readonly headSeq: number;
-  /** By the ids of messages, in the order of the log. */
-  readonly stamps: ReadonlyMap<string, Stamp>;
-}
+/** The chains of logs, with what each session carried: they follow from the whole log, so they are read once, and then what was added. */
+export class ChainCache {
+  readonly #chains = liveChains({ ...CHAIN_BOUNDS, isTooLarge: ({ chain }) => chain.size > STAMPS_MAX });
 
-/**
- * Which sessions carried each message. It follows from the whole log, so it is read once for all pages that are asked for in a
- * row, and again once the log has grown: a message that belongs to no turn yet may be the prompt of the next one.
- */
-export class StampCache {
-  readonly #cached = new Map<string, CachedStamps>();
-
-  async read({ space, spaceId }: Holdfast, conversation: Conversation): Promise<CachedStamps["stamps"]> {
-    const name = `${spaceId}/${conversation.id}`;
-    const { headSeq } = await conversation.head();
-    const cached = this.#cached.get(name);
-    if (cached?.headSeq === headSeq) return cached.stamps;
-    const chain = await readChain(space, conversation.id);
-    const places = new Map(chain.links().map((link, place) => [link, place]));
-    const stamps = new Map<string, Stamp>();
-    for (const [entry, links] of chain.carriers())
-      stamps.set(entry, {
-        entry,
-        upstreams: links.map((link) => {
-          const { id, agent, account } = link;
-          return { id, agent, account, link: places.get(link) ?? 0 };
-        }),
-      });
-    this.#add(name, { headSeq, stamps });
-    return stamps;
+  read<T>(holdfast: Holdfast, conversation: ConversationId, use: (chain: ChainReader) => T): Promise<T> {
+    return this.#chains.readAtHead(holdfast, conversation, ({ chain }) => use(chain));
   }
 
-  #add(name: string, read: CachedStamps): void {
-    this.#cached.delete(name);
-    if (read.stamps.size > STAMPS_MAX) return;
-    this.#cached.set(name, read);
-    const [oldest] = this.#cached.keys();
-    if (this.#cached.size > LOGS_MAX && oldest !== undefined) this.#cached.delete(oldest);
-    setTimeout(() => this.#cached.get(name) === read && this.#cached.delete(name), MAX_AGE_MS).unref();
+  /** By the ids of messages, in the order of the log. */
+  stamps(holdfast: Holdfast, conversation: ConversationId): Promise<ReadonlyMap<string, Stamp>> {
+    return this.read(holdfast, conversation, (chain) => {
+      const links = chain.links();
+      const places = new Map(links.map((link, place) => [link, place]));
+      const stampOf = (link: Link): Stamp["upstreams"][number] => {
+        const { id, agent, account } = link;
+        return { id, agent, account, link: places.get(link) ?? 0 };
+      };
+      return new Map(
+        [...chain.carriers(links)].map(([entry, carriers]) => [
+          entry,
+          { entry, upstreams: carriers.map(stampOf) },
+        ]),
+      );
+    });
   }
 }
 
@@ -118,6 +101,44 @@ export class TreePages {
       return { leaf: leaf.id, nodes, count: tree.nodes.length };
     });
   }
+
+  /** The children of each node that has several, in the order they were written. */
+  siblings(
+    holdfast: Holdfast,
+    conversation: ConversationId,
+    parents: readonly (EntryId | null)[],
+  ): Promise<ReadonlyMap<string, readonly Sibling[]>> {
+    return this.#trees.readAtHead(holdfast, conversation, async (tree, { leaf }) => {
+      await tree.markActive(leaf.id);
+      const found = parents.flatMap((parent): readonly (readonly [string, readonly Sibling[]])[] => {
+        const children = parent === null ? [] : (tree.get(parent)?.children ?? []);
+        if (parent === null || children.length < 2) return [];
+        const siblings = children.map((entry) => ({
+          entry,
+          end: tree.endOf(entry),
+          active: tree.get(entry)?.active === true,
+        }));
+        return [[parent, siblings]];
+      });
+      return new Map(found);
+    });
+  }
+
+  endOf(holdfast: Holdfast, conversation: ConversationId, entry: EntryId): Promise<EntryId> {
+    return this.#trees.readAtHead(holdfast, conversation, async (tree, { leaf }) => {
+      await tree.markActive(leaf.id);
+      return tree.endOf(entry);
+    });
+  }
+}
+
+/** A way on from a node that has several. */
+export interface Sibling {
+  readonly entry: string;
+  /** The end of its branch. */
+  readonly end: string;
+  /** The conversation continues on it. */
+  readonly active: boolean;
 }
 
 type ShownEntry = Pick<

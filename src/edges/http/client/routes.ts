@@ -85,6 +85,11 @@ export const CLIENT_ROUTES: { readonly [K in OperationName]: ClientRoute } = {
     path: "/api/conversations/{conversation}/branch",
     query: ["leaf", "at", "from", "limit", "textMax"],
   },
+  getThread: {
+    method: "GET",
+    path: "/api/conversations/{conversation}/thread",
+    query: ["leaf", "at", "from", "limit", "textMax"],
+  },
   getTree: { method: "GET", path: "/api/conversations/{conversation}/tree", query: ["limit", "cursor"] },
   getChain: { method: "GET", path: "/api/conversations/{conversation}/chain", query: ["details"] },
   listStamps: {

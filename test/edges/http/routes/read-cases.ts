@@ -101,6 +101,8 @@ export function readCases(kind: string, storeOf: StoreAddress): void {
     test("a branch is paged from its end; context, tree and one entry are what the library says", async () => {
       const newest = await rig.client.listHistory({ conversation: "a", limit: 2 });
       expect((await rig.client.listBranch({ conversation: "a", limit: 2 })).entries).toEqual(newest.entries);
+      const thread = await rig.client.getThread({ conversation: "a", limit: 2 });
+      expect(thread.rows.map(({ entry }) => entry)).toEqual(newest.entries);
       expect(newest.entries.map(({ id }) => id)).toEqual(["m3", "m4"]);
       const older = await rig.client.listHistory({ conversation: "a", limit: 2, cursor: newest.next ?? "" });
       expect(older.entries.map(({ id }) => id)).toEqual(["m1", "m2"]);

@@ -2,7 +2,7 @@ import type { Api } from "#edges/http/client/index";
 import type { LiveWords } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
 import { type BranchNodes, type SeqRange, withHidden, withNode } from "./branch-nodes.ts";
-import { type LiveTurn, liveTurnAfter, liveTurnHearing, NO_TURN } from "./live-turn.ts";
+import { type LiveTurn, liveTurnAfter, liveTurnHearing, NO_TURN } from "#log/thread/live-turn";
 import { NO_SIBLINGS, type Siblings } from "./siblings.ts";
 import { FACT_TYPES } from "./turn-facts.ts";
 

@@ -13,7 +13,7 @@ import {
   withoutFar,
   withPage,
 } from "./branch-nodes.ts";
-import { liveTurnAfter } from "./live-turn.ts";
+import { liveTurnAfter } from "#log/thread/live-turn";
 import { readSiblings } from "./siblings.ts";
 import { afterTold, NO_THREAD, type ThreadState, type Told, withFacts, withLabels } from "./thread-state.ts";
 import { FACT_TYPES } from "./turn-facts.ts";

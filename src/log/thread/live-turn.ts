@@ -1,5 +1,13 @@
-import type { LiveWords } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
+
+/** Text of a turn that the log does not have yet. */
+export interface HeardText {
+  readonly turn: string;
+  readonly kind: "text" | "thinking";
+  /** How many characters of the same message were before it. */
+  readonly at: number;
+  readonly text: string;
+}
 
 /** A call of a tool that runs. */
 interface LiveCall {
@@ -52,7 +60,7 @@ export function saidBy({ words, thinking, heard }: LiveTurn): Said {
  * With words that are not in the log yet. They say where they stand: what does not follow on what is known is left to the log. Those that begin
  * anew belong behind a message that the log has yet to tell of.
  */
-export function liveTurnHearing(was: LiveTurn, { turn, kind, at, text }: LiveWords): LiveTurn {
+export function liveTurnHearing(was: LiveTurn, { turn, kind, at, text }: HeardText): LiveTurn {
   const next = was.next.turn === turn ? was.next : { ...NOTHING, turn };
   if (next[kind] !== "" && next[kind].length === at)
     return { ...was, next: { ...next, [kind]: next[kind] + text } };
@@ -125,4 +133,9 @@ export function liveTurnAfter(was: LiveTurn, entry: Entry): LiveTurn {
   let next = was;
   for (const event of eventsIn(entry.data)) next = withEvent(next, event);
   return next;
+}
+
+/** A turn from the entries since it was last sent something. */
+export function liveTurnSince(turn: string, entries: readonly Entry[]): LiveTurn {
+  return entries.reduce(liveTurnAfter, begun(NO_TURN, turn));
 }
