@@ -1,4 +1,7 @@
-import type { PromptRequest, Upstream, UpstreamSession } from "#upstream/upstream";
+import type { PromptEvent, PromptRequest, Upstream, UpstreamSession } from "#upstream/upstream";
+import { textOfBlocks } from "#log/message";
+import { fieldsOf } from "#log/json/json-fields";
+import { factsIn } from "./story-rules.ts";
 
 /** What the agents of a story were asked for and what they said, seen at the port. */
 export class AgentWatch {
@@ -35,15 +38,25 @@ export class AgentWatch {
 
   #aroundSession(session: UpstreamSession): UpstreamSession {
     let now = session.id;
+    // What it was told in a turn that went well, at the end of which it summarized its history.
+    let summarized: ReadonlySet<string> = new Set();
     const prompt: UpstreamSession["prompt"] = async function* (this: AgentWatch, request: PromptRequest) {
       this.#touch(now);
       this.#spoke.delete(now);
       this.#mustBeLinked(now);
+      for (const fact of priorFacts(request))
+        if (summarized.has(fact)) this.violations.push(`${now} summarized ${fact} and is told it again`);
+      const told = [...priorFacts(request), ...factsIn(textOfBlocks(request.content, "\n"))];
+      summarized = new Set();
+      let isSummarized = false;
       for await (const event of session.prompt(request)) {
         if (event.type === "text" && event.text.trim() !== "") this.#spoke.add(now);
+        isSummarized ||= isCompaction(event);
+        if (isSummarized && isGoodEnd(event)) summarized = new Set(told);
         yield event;
         if (event.type !== "session") continue;
         now = event.id;
+        told.splice(0); // the session before it was told
         this.#mustBeLinked(now);
       }
     }.bind(this);
@@ -57,6 +70,19 @@ export class AgentWatch {
   #mustBeLinked(id: string): void {
     if (!this.#isLinked(id)) this.violations.push(`${id} was prompted before its link was durable`);
   }
+}
+
+function priorFacts({ proven, prior }: PromptRequest): readonly string[] {
+  if (proven) return [];
+  return prior.messages.flatMap(({ text }) => factsIn(text));
+}
+
+function isCompaction(event: PromptEvent): boolean {
+  return event.type === "other" && fieldsOf(event.data)["sessionUpdate"] === "compaction_update";
+}
+
+function isGoodEnd(event: PromptEvent): boolean {
+  return event.type === "end" && event.end.stopReason === "end_turn" && event.end.error === null;
 }
 
 /** The same session, with its prompts going through something that stands before it. */

@@ -31,6 +31,11 @@ export function isReplayed(seed: number): boolean {
   return seed % 9 === 2;
 }
 
+/** In a seventh the agents summarize their own sessions, which hold what they held. */
+function compactsAfter(seed: number): Pick<SimUpstreamOptions, "compactsAfter"> {
+  return seed % 7 === 0 ? { compactsAfter: 2 } : {};
+}
+
 /** The agents of a story: two, one of them under two accounts. */
 export function agentsOf(seed: number): readonly SimUpstreamOptions[] {
   return [
@@ -40,6 +45,7 @@ export function agentsOf(seed: number): readonly SimUpstreamOptions[] {
       restores: seed % 4 === 1,
       inside: isInside(seed),
       asks: asks(seed),
+      ...compactsAfter(seed),
     },
     {
       agent: "codex",
@@ -47,6 +53,7 @@ export function agentsOf(seed: number): readonly SimUpstreamOptions[] {
       capabilities: { resume: resumes("codex", seed) },
       records: seed % 3 === 1,
       restores: seed % 4 > 1,
+      ...compactsAfter(seed),
     },
     { agent: "claude", account: "team" },
   ];

@@ -129,6 +129,16 @@ vi.mock("../../src/turn/effects/tool-output.ts", async (original) => {
   return { ...real, returnedBeside };
 });
 
+/** A session that has summarized its history is taken to hold nothing. */
+vi.mock("../../src/upstream/attempt.ts", async (original) => {
+  const real = await original<typeof import("#upstream/attempt")>();
+  const heldAtEnd: typeof real.heldAtEnd = (turn, attempted, ended) =>
+    planted.bug === "a summary undone" && JSON.stringify(ended.events).includes("compaction_update")
+      ? { holds: null, written: { held: null } }
+      : real.heldAtEnd(turn, attempted, ended);
+  return { ...real, heldAtEnd };
+});
+
 /** A sign-out empties a context only where the account spoke last. */
 vi.mock("../../src/log/projections/signed-in.ts", async (original) => {
   const real = await original<typeof import("#log/projections/signed-in")>();
@@ -294,6 +304,7 @@ test.each<[bug: string, shows: RegExp, more?: Partial<StoryOptions>]>([
   ["any process is the same", /was answered/],
   ["a new id is a new name", /was answered/, { ...OFTEN, faults: ["roll"] }],
   ["a session that always fails is kept", /prompts in a row and was used again/, { faults: ["corrupt"] }],
+  ["a summary undone", /summarized .* and is told it again/],
   ["words without ids are remarks", /taken to have said nothing/],
   ["own turns adopted", /was told twice/],
   ["act before the intent is durable", /sent twice/, { seed: 68 }], // it needs a kill in the very moment

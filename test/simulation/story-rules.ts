@@ -101,6 +101,7 @@ export class StoryRules extends LogJudge {
   }
 }
 
-function factsIn(text: string): readonly string[] {
+/** The facts that a text tells, as `key=value`. */
+export function factsIn(text: string): readonly string[] {
   return [...text.matchAll(/remember (\S+)/g)].map(([, fact = ""]) => fact);
 }

@@ -20,6 +20,7 @@ export interface Worker {
   readonly agent: string;
   /** It asks its host before each tool. */
   readonly asks: boolean;
+  readonly compactsAfter: number | null;
   /** Where its process runs. */
   readonly place: string;
   readonly process: SimProcess;
@@ -104,7 +105,16 @@ export class SimTurn {
     this.#saveText();
     memory.lastAnswer = this.#text;
     this.#usage = computedUsage(memory.lines, this.#text);
+    this.#compact();
     await this.#arrive("end");
+  }
+
+  /** The summary has all that is asked for later, and the transcript keeps every line, as Claude's does. */
+  #compact(): void {
+    const { memory, compactsAfter } = this.#worker;
+    if (compactsAfter === null || memory.prompts % compactsAfter > 0) return;
+    const data = { sessionUpdate: "compaction_update", compactionId: "summary", status: "completed" };
+    this.#say({ type: "other", data });
   }
 
   async #act(act: Act): Promise<void> {

@@ -39,6 +39,8 @@ export interface SimUpstreamOptions {
   readonly inside?: boolean;
   /** It asks its host before each tool: one that dies meanwhile has not run it. Not unless said. */
   readonly asks?: boolean;
+  /** After each time so many prompts a session puts a summary in the place of its history. Never unless given. */
+  readonly compactsAfter?: number;
   /** What its usage is counted under. */
   readonly model?: string;
 }
@@ -233,6 +235,7 @@ function openSession(handle: AgentHandle, id: string, begun: OpenSessionInput): 
     world: handle.world,
     agent: handle.options.agent,
     asks: handle.options.asks === true,
+    compactsAfter: handle.options.compactsAfter ?? null,
     place: handle.place,
     process: running,
     memory,
