@@ -87,14 +87,14 @@ test("a turn is stopped, says so, and is gone on with; one that failed is sent a
   await say("Run on");
   await prose("Running on").waitFor();
   await page.getByRole("button", { name: "Stop this turn" }).click();
-  await page.locator(".ribbon.park", { hasText: "interrupted" }).waitFor();
+  await page.locator(".ribbon[data-cause=interrupted]").waitFor();
   await expect.poll(ended).toBe("interrupted");
   await page.getByRole("button", { name: "Continue" }).click();
   await prose("Gone on with").waitFor();
   await expect.poll(ended).toBe("completed");
   await page.getByRole("button", { name: "Continue" }).waitFor({ state: "detached" });
   await say("Fail");
-  await page.locator(".ribbon.park", { hasText: "failed" }).waitFor();
+  await page.locator(".ribbon[data-cause=failed]").waitFor();
   await page.getByRole("button", { name: "Send the prompt again" }).click();
   await prose("Answered").waitFor();
   await expect.poll(ended).toBe("completed");

@@ -71,8 +71,8 @@ test("told a fact and struck by trouble, it still answers; two tabs see it as it
   await page.locator(".armed").waitFor();
   await say(page, "recall guest");
   await reply(page, "Ada").waitFor();
-  await page.locator(".ribbon.roll", { hasText: "empty" }).waitFor();
-  await other.locator(".ribbon.roll", { hasText: "empty" }).waitFor();
+  await page.locator(".ribbon[data-cause=empty]").waitFor();
+  await other.locator(".ribbon[data-cause=empty]").waitFor();
   await reply(other, "Ada").waitFor();
   await picture(page, "conversation-survived");
 });
@@ -85,7 +85,7 @@ test("what is written while its agent is parked is not sent, and waits where it 
   await page.getByRole("button", { name: "Rate limit" }).click();
   await page.locator(".armed").waitFor();
   await say(page, "remember cake=lemon");
-  await page.locator(".ribbon.park", { hasText: "The prompt was kept" }).waitFor();
+  await page.locator(".ribbon[data-cause=parked]").waitFor();
   await say(page, "recall cake");
   const conversation = await ui.holdfast.conversation(new URL(page.url()).pathname.slice("/c/".length));
   await expect.poll(() => conversation.facts(["turn_end"])).toHaveLength(2);

@@ -103,7 +103,7 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await strike(/Rate limit/);
   await page.locator(".armed", { hasText: "Rate limit" }).waitFor();
   await ask();
-  await page.locator(".ribbon.park", { hasText: "The prompt was kept" }).waitFor();
+  await page.locator(".ribbon[data-cause=parked]").waitFor();
   await button(/Send (?:it again then|the prompt again)/).click();
   await stillKnows(1);
   await page.locator(".trouble-note.over", { hasText: "Rate limit has struck" }).waitFor();
@@ -115,14 +115,14 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await page.locator(".armed", { hasText: "Crash" }).waitFor();
   await ask();
   await stillKnows(2);
-  await page.locator(".ribbon.park", { hasText: "started again" }).waitFor();
+  await page.locator(".ribbon[data-cause=again]").waitFor();
   await expect.poll(() => page.locator(".ribbon.roll").count()).toBe(0);
 
   await strike(/Kill this server/);
   await page.locator(".trouble-note.over", { hasText: "was killed, and was back" }).waitFor();
   await ask();
   await stillKnows(3);
-  await page.locator(".ribbon.roll", { hasText: "its session was gone" }).waitFor();
+  await page.locator(".ribbon[data-cause=lost]").waitFor();
   await picture(page, "first-visit-survived");
 
   const [address, first] = [page.url(), page.locator(".msg.user").first()];
@@ -190,7 +190,7 @@ test("a server that is killed in the middle of an answer leaves what it said, an
   await button("Continue").click();
   await page.locator(".msg[aria-busy=true]", { hasText: "of 20000" }).waitFor();
   await button("Stop this turn").click();
-  await page.locator(".ribbon.park", { hasText: "it was stopped" }).waitFor();
+  await page.locator(".ribbon[data-cause=interrupted]").waitFor();
   await ask();
   await stillKnows(1);
 });
@@ -208,7 +208,7 @@ test("the tour is taken by keys, shows a session that is survived, and is offere
     titles.push((await heading.textContent()) ?? "");
     await page.locator(".tour-frame:visible").waitFor();
     if (step === 4) {
-      await page.locator(".ribbon.roll", { hasText: "expired" }).waitFor();
+      await page.locator(".ribbon[data-cause=expired]").waitFor();
       await answers(/^Ada$/).waitFor();
       await expectAccessible(page);
       await picture(page, "tour-survived");

@@ -113,7 +113,7 @@ describe("a turn that runs", () => {
 });
 
 describe("ribbons", () => {
-  test("say why a session was left, in its own words, and what was carried", () => {
+  test("say why a session ended, and what the next one was sent", () => {
     const attempt = entry(4, { type: "attempt", turn: "t", upstream: "B", fidelity: "preamble" });
     const facts = [
       entry(1, { type: "turn_start", turn: "t", prompt: "p" }),
@@ -123,7 +123,7 @@ describe("ribbons", () => {
       entry(5, { type: "turn_end", turn: "t", outcome: "failed", resetAt: "later" }),
     ];
     expect(ribbonsOf(facts)).toMatchObject([
-      { kind: "rollover", reason: "expired", words: "Session expired", attempt },
+      { kind: "rollover", reason: "expired", ended: "Session expired", attempt },
       { kind: "parked", until: "later" },
     ]);
     expect(ribbonsOf(facts, new Set(facts.slice(2, 3))).map(({ kind }) => kind)).toEqual(["parked"]);

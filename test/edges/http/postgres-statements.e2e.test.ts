@@ -110,7 +110,7 @@ test("an operation on one conversation takes as few statements, and one where th
     issues: 2,
     waiting: 3,
     chain: 3,
-    tree: 4,
+    tree: 3,
   });
 });
 

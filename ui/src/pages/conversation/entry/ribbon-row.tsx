@@ -17,6 +17,8 @@ interface FrameProps {
   readonly kind: "roll" | "fold" | "park";
   readonly seq: number;
   readonly icon: IconName;
+  /** The code of why it is there, for style sheets and tests. */
+  readonly cause: string;
   readonly from?: number | null;
   readonly to?: number | null;
   /** What lies there is still sent: the line is as dark as beside it. */
@@ -34,7 +36,7 @@ function tone(place: number | null | undefined): "odd" | "even" | undefined {
   return place == null ? undefined : carrierTone(place);
 }
 
-function RibbonFrame({ kind, seq, icon, from, to, isSent = true, children }: FrameProps): JSX.Element {
+function RibbonFrame({ kind, seq, icon, cause, from, to, isSent = true, children }: FrameProps): JSX.Element {
   return (
     <div
       class={`entry is-ribbon ${kind}`}
@@ -49,7 +51,9 @@ function RibbonFrame({ kind, seq, icon, from, to, isSent = true, children }: Fra
         </span>
       </span>
       <div class="body">
-        <div class={`ribbon ${kind}`}>{children}</div>
+        <div class={`ribbon ${kind}`} data-cause={cause}>
+          {children}
+        </div>
       </div>
     </div>
   );
@@ -80,6 +84,7 @@ export function RibbonRow({
         kind="roll"
         seq={ribbon.seq}
         icon="roll"
+        cause={ribbon.reason}
         from={carrier}
         to={to === -1 ? null : to}
         isSent={isSent}
@@ -111,7 +116,14 @@ export function RibbonRow({
     );
   }
   return (
-    <RibbonFrame kind="park" seq={ribbon.seq} icon={PARK_ICONS[ribbon.kind]} to={carrier} isSent={isSent}>
+    <RibbonFrame
+      kind="park"
+      seq={ribbon.seq}
+      icon={PARK_ICONS[ribbon.kind]}
+      cause={ribbon.kind === "broken" ? ribbon.outcome : ribbon.kind}
+      to={carrier}
+      isSent={isSent}
+    >
       <span>
         {ribbonText(ribbon)}
         {ribbon.kind === "parked" ? <> Free again at {momentText(ribbon.until)}.</> : null}
@@ -136,7 +148,7 @@ export function CompactionRow({
 }): JSX.Element {
   const { id, seq, time, summary, tokensBefore, firstKeptEntryId } = entry;
   return (
-    <RibbonFrame kind="fold" seq={seq} icon="fold" to={carrier}>
+    <RibbonFrame kind="fold" seq={seq} icon="fold" cause="compaction" to={carrier}>
       <div class="main">
         <div class="top">
           <b>Compaction</b>
