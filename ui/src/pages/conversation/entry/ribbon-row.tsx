@@ -59,62 +59,70 @@ function RibbonFrame({ kind, seq, icon, cause, from, to, isSent = true, children
   );
 }
 
-/** Where the conversation went on to another session, was parked, or broke off. A rollover is no error. */
-export function RibbonRow({
-  ribbon,
-  links,
-  conversation,
-  before,
-  carrier,
-  isSent = true,
-}: {
-  readonly ribbon: Ribbon;
+interface RowProps<R> {
+  readonly ribbon: R;
   readonly links: Links;
   readonly conversation: string;
   /** The entry in front of it, and who carried that. */
   readonly before: string | null;
   readonly carrier: number | null;
   readonly isSent?: boolean;
-}): JSX.Element {
-  if (ribbon.kind === "rollover") {
-    const to = links.findIndex(({ id, since }) => id === ribbon.upstream && since === ribbon.time);
-    const from = to > 0 ? to - 1 : null;
-    return (
-      <RibbonFrame
-        kind="roll"
-        seq={ribbon.seq}
-        icon="roll"
-        cause={ribbon.reason}
-        from={carrier}
-        to={to === -1 ? null : to}
-        isSent={isSent}
-      >
-        <div class="main">
-          <div class="top">
-            <b>Rollover</b>
-            {from === null ? null : <Carrier place={from} />}
-            {from === null ? null : <span>→</span>}
-            {to === -1 ? null : <Carrier place={to} />}
-            <span class="why">{ribbonText(ribbon)}</span>
-            {ribbon.ended === null || ribbon.ended === ribbon.reason ? null : (
-              <span class="faint">{safeLine(reasonText(ribbon.ended))}</span>
-            )}
-            <span class="when">
-              <Clock time={ribbon.time} />
-            </span>
-          </div>
-          <Carried
-            priorContext={(ribbon.attempt && priorContextOf(ribbon.attempt)) ?? null}
-            fidelity={ribbon.attempt?.fidelity ?? null}
-          >
-            <a class="link" href={conversationAddress(conversation, "context", { at: before })}>
-              See what was sent
-            </a>
-          </Carried>
+}
+
+type Rollover = Extract<Ribbon, { readonly kind: "rollover" }>;
+
+/** A new session and why it started, which is no error. */
+function RolloverRow({
+  ribbon,
+  links,
+  conversation,
+  before,
+  carrier,
+  isSent = true,
+}: RowProps<Rollover>): JSX.Element {
+  const to = links.findIndex(({ id, since }) => id === ribbon.upstream && since === ribbon.time);
+  const from = to > 0 ? to - 1 : null;
+  return (
+    <RibbonFrame
+      kind="roll"
+      seq={ribbon.seq}
+      icon="roll"
+      cause={ribbon.reason}
+      from={carrier}
+      to={to === -1 ? null : to}
+      isSent={isSent}
+    >
+      <div class="main">
+        <div class="top">
+          <b>Rollover</b>
+          {from === null ? null : <Carrier place={from} />}
+          {from === null ? null : <span>→</span>}
+          {to === -1 ? null : <Carrier place={to} />}
+          <span class="why">{ribbonText(ribbon)}</span>
+          {ribbon.ended === null || ribbon.ended === ribbon.reason ? null : (
+            <span class="faint">{safeLine(reasonText(ribbon.ended))}</span>
+          )}
+          <span class="when">
+            <Clock time={ribbon.time} />
+          </span>
         </div>
-      </RibbonFrame>
-    );
-  }
+        <Carried
+          priorContext={(ribbon.attempt && priorContextOf(ribbon.attempt)) ?? null}
+          fidelity={ribbon.attempt?.fidelity ?? null}
+        >
+          <a class="link" href={conversationAddress(conversation, "context", { at: before })}>
+            See what was sent
+          </a>
+        </Carried>
+      </div>
+    </RibbonFrame>
+  );
+}
+
+/** A new session, a turn that waits, or one that did not complete. */
+export function RibbonRow({ ribbon, ...props }: RowProps<Ribbon>): JSX.Element {
+  if (ribbon.kind === "rollover") return <RolloverRow ribbon={ribbon} {...props} />;
+  const { carrier, isSent = true } = props;
   return (
     <RibbonFrame
       kind="park"
