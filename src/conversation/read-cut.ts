@@ -5,9 +5,30 @@ import type { Leaf, Place } from "#log/lineage/head";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { type CutPoint, cutPoint } from "#log/projections/cut-point";
 import type { SpaceStore } from "#store/facets";
+import type { Conversation, ForkOptions } from "./conversation.ts";
 
 const NODES_AROUND = 32; // a reply and its results, as a rule
 const PAGE_NODES = 512;
+
+/**
+ * Forks at the cut of an entry, or at the end: a fork at a message of the user begins before it. The fork works in the folder of its
+ * source unless `cwd` names another.
+ */
+export async function forkAtCut(
+  source: Conversation,
+  { at: entry, ...options }: ForkOptions,
+): Promise<CutPoint & { readonly conversation: Conversation }> {
+  const { at, editable } = await cutAt(source, entry);
+  const cwd = options.cwd ?? (await source.head()).cwd;
+  const conversation = await source.fork({ ...options, at, ...(cwd === null ? {} : { cwd }) });
+  return { conversation, at, editable };
+}
+
+/** The cut of an entry; without one, the leaf. */
+export async function cutAt(conversation: Conversation, entry: string | undefined): Promise<CutPoint> {
+  if (entry !== undefined) return readCut(conversation.space, conversation.id, entry);
+  return { at: (await conversation.head()).leaf.id, editable: null };
+}
 
 /** Where a fork or an edit at an entry grows from, decided by the nodes around it: the branch may be of any length. */
 export async function readCut(

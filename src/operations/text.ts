@@ -181,3 +181,7 @@ export function endingClause({
   const why = classClause(code);
   return `${outcome}${why === "" ? "" : `: ${why}`}${until}`;
 }
+
+/** A compaction that had nothing to do. */
+export const TOO_LITTLE_TO_SUMMARIZE: string =
+  "There is too little to summarize: the newest 20,000 tokens or so, about 80,000 characters, stay word for word; nothing was changed.";

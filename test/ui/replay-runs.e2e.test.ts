@@ -5,7 +5,7 @@ import { Agent } from "#agent/agent";
 import { openModel } from "#agent/models/open-model";
 import type { ReplayAgent } from "#agent/replay/replay-options";
 import type { Conversation } from "#conversation/conversation";
-import { simulatedEmail } from "#edges/cli/serve/simulated-replays";
+import { simulatedEmail } from "#edges/cli/serve/simulated-agent";
 import { assistant, toolResult, user } from "#log/message-builders";
 import type { EntryBody } from "#log/entry";
 import { hydrateRun } from "#conversation/runs/hydrate";

@@ -4,7 +4,9 @@ import { LogError } from "#log/errors";
 import type { StoreObserver } from "#store/observe-store";
 import { SCHEMA_VERSION } from "#transfer/schema-version";
 import type { Keyboard } from "./terminal/line-editor.ts";
-import { safeJson, type Style } from "./terminal/terminal.ts";
+import { type Style, safeJson } from "./terminal/terminal.ts";
+import { readFileSync } from "node:fs";
+import { readJson } from "#log/json/read-json";
 
 /** A stream to write to; resolves when more may follow. */
 export interface Sink {
@@ -131,4 +133,12 @@ export function checkArity(
   const extra =
     positionals.length > most ? `"${positionals[most]}" is one argument too many` : "An argument is missing";
   throw new LogError("invalid_request", `${extra}. Usage: ${forms}`, { command: command.name });
+}
+
+/** The version in the package's own manifest, the same from the sources and from the build. */
+export function packageVersion(): string {
+  const manifest: unknown = readJson(readFileSync(new URL("../../../package.json", import.meta.url), "utf8"));
+  return typeof manifest === "object" && manifest !== null && "version" in manifest
+    ? String(manifest.version)
+    : "unknown";
 }

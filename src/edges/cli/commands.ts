@@ -1,5 +1,6 @@
-import type { Command } from "./command.ts";
-import { helpCommand } from "./help-command.ts";
+import { type Command, jsonLine } from "./command.ts";
+import { LogError } from "#log/errors";
+import { commandHelp, overview } from "./view/help-text.ts";
 
 /** By name, in the order in which they are listed. Only the one that is asked for is loaded: most are small, a few are not. */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -27,8 +28,8 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   search: async () => (await import("./commands/search.ts")).search,
   export: async () => (await import("./commands/export.ts")).exportCommand,
   import: async () => (await import("./commands/import.ts")).importCommand,
-  copy: async () => (await import("./copy/copy-command.ts")).copyCommand,
-  migrate: async () => (await import("./migrate/migrate-command.ts")).migrateCommand,
+  copy: async () => (await import("./commands/copy.ts")).copyCommand,
+  migrate: async () => (await import("./commands/migrate.ts")).migrateCommand,
   backup: async () => (await import("./commands/backup.ts")).backup,
   archive: async () => (await import("./manage/archive-command.ts")).archiveCommand,
   unarchive: async () => (await import("./manage/archive-command.ts")).unarchiveCommand,
@@ -40,13 +41,13 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   acp: async () => (await import("./commands/acp.ts")).acp,
   serve: async () => (await import("./serve/serve-command.ts")).serveCommand,
-  token: async () => (await import("./serve/token-command.ts")).tokenCommand,
-  link: async () => (await import("./serve/link-command.ts")).linkCommand,
-  ui: async () => (await import("./ui/ui-command.ts")).uiCommand,
+  token: async () => (await import("./serve/access-commands.ts")).tokenCommand,
+  link: async () => (await import("./serve/access-commands.ts")).linkCommand,
+  ui: async () => (await import("./serve/ui-command.ts")).uiCommand,
   demo: async () => (await import("./demos/demo.ts")).demo,
   chat: async () => (await import("./chat/chat.ts")).chat,
   resume: async () => (await import("./resume/resume-command.ts")).resumeCommand,
-  continue: async () => (await import("./chat/continue.ts")).continueCommand,
+  continue: async () => (await import("./chat/headless.ts")).continueCommand,
   help: async () => helpCommand(await Promise.all(WORKING.map((load) => load()))),
 };
 
@@ -65,4 +66,73 @@ export async function loadCommand(name: string | null): Promise<Command | null> 
 /** All of them, for whoever lists them. */
 export function loadCommands(): Promise<readonly Command[]> {
   return Promise.all(Object.values(LOADERS).map((load) => load()));
+}
+
+function helpCommand(commands: readonly Command[]): Command {
+  return {
+    name: "help",
+    summary: "Explains a command",
+    usage: ["[COMMAND]"],
+    about: "Without a command it lists them all.",
+    examples: ["holdfast help", "holdfast help append"],
+    options: {},
+    arity: [0, 1],
+    async run(call) {
+      const { io, args, json } = call;
+      const [name] = args;
+      const found = commands.find((command) => command.name === name);
+      if (name !== undefined && found === undefined) {
+        const near = nearest(
+          name,
+          commands.map((command) => command.name),
+        );
+        throw new LogError(
+          "invalid_request",
+          `There is no command "${name}".${near === null ? "" : ` Did you mean \`${near}\`?`}`,
+        );
+      }
+      if (json) {
+        const listed = (found === undefined ? commands : [found]).map(
+          ({ name: word, summary, usage, examples }) => ({ name: word, summary, usage, examples }),
+        );
+        return io.out.write(jsonLine({ commands: listed }));
+      }
+      return io.out.write(
+        found === undefined ? overview(commands, io.out.style) : commandHelp(found, io.out.style),
+      );
+    },
+  };
+}
+
+const DISTANCE_MAX = 2;
+
+/** The known word that was probably meant; null when none is close. */
+export function nearest(word: string, known: readonly string[]): string | null {
+  const starts = word.length >= 2 ? known.filter((other) => other.startsWith(word)) : [];
+  if (starts.length === 1) return starts[0] ?? null;
+  const scored = known
+    .map((other) => ({ other, distance: editDistance(word, other) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  const best = scored[0];
+  return best !== undefined && best.distance <= Math.min(DISTANCE_MAX, word.length - 1) ? best.other : null;
+}
+
+/** Insertions, deletions, changes and swaps of neighbours that lead from one word to the other. */
+function editDistance(left: string, right: string): number {
+  const rows: number[][] = [Array.from({ length: right.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= left.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const same = left[row - 1] === right[column - 1];
+      const change = (rows[row - 1]?.[column - 1] ?? 0) + (same ? 0 : 1);
+      const insert = (line[column - 1] ?? 0) + 1;
+      const remove = (rows[row - 1]?.[column] ?? 0) + 1;
+      const swapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const swap = swapped ? (rows[row - 2]?.[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      line.push(Math.min(change, insert, remove, swap));
+    }
+    rows.push(line);
+  }
+  return rows[left.length]?.[right.length] ?? 0;
 }

@@ -1,14 +1,21 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { isLogError, LogError } from "#log/errors";
-import { type Call, checkArity, type Command, Flags, type Io, jsonLine, jsonSink } from "./command.ts";
-import { COMMAND_NAMES, loadCommand, loadCommands } from "./commands.ts";
+import {
+  type Call,
+  checkArity,
+  type Command,
+  Flags,
+  type Io,
+  jsonLine,
+  jsonSink,
+  packageVersion,
+} from "./command.ts";
+import { COMMAND_NAMES, loadCommand, loadCommands, nearest } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
 import { commandHelp, overview } from "./view/help-text.ts";
-import { nearest } from "./nearest.ts";
-import { checkStorePlace } from "./store-place.ts";
+import { checkStorePlace } from "./address.ts";
 import { safeText } from "./terminal/terminal.ts";
-import { packageVersion } from "./version.ts";
 
 const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {
   store: { type: "string" },

@@ -2,13 +2,12 @@ import type { Entry, EntryBody } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { agentModel, cwdOf } from "#log/projections/settings";
-import type { CutPoint } from "#log/projections/cut-point";
 import { linkRecords, type LinkRecord } from "#log/projections/link-records";
 import type { Conversation } from "#conversation/conversation";
 import { eachEntry } from "#conversation/read-log";
 import { boundedSession } from "#upstream/sessions/bounded";
 import { checkUpstream } from "#upstream/agents";
-import { idsBackTo, readCut } from "#conversation/read-cut";
+import { cutAt, forkAtCut, idsBackTo } from "#conversation/read-cut";
 import { readFacts } from "#upstream/sessions/facts";
 import { readLastSaid } from "#turn/last-said";
 import type { Host } from "#turn/host";
@@ -55,13 +54,16 @@ export async function forkAside(
     } = {},
 ): Promise<Forked> {
   checkUpstream(upstream, "The second argument");
-  const { at, editable } = await cutAt(conversation, options.at);
-  const cwd = options.cwd ?? (await conversation.head()).cwd;
-  const child = await conversation.fork({
+  const { at: entry, id, key, cwd } = options;
+  const {
+    conversation: child,
     at,
-    ...(cwd === null ? {} : { cwd }),
-    ...(options.id === undefined ? {} : { id: options.id }),
-    ...(options.key === undefined ? {} : { key: options.key }),
+    editable,
+  } = await forkAtCut(conversation, {
+    ...(entry === undefined ? {} : { at: entry }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(id === undefined ? {} : { id }),
+    ...(key === undefined ? {} : { key }),
   });
   if (options.key !== undefined && (await child.facts(["upstream_link"])).length > 0)
     return { conversation: child, fidelity: "native", editable };
@@ -113,12 +115,6 @@ export async function goBackTo(
     reason: "edited",
   });
   return { fidelity, editable };
-}
-
-/** At the head only the leaf matters. */
-export async function cutAt(conversation: Conversation, entry: string | undefined): Promise<CutPoint> {
-  if (entry !== undefined) return readCut(conversation.space, conversation.id, entry);
-  return { at: (await conversation.head()).leaf.id, editable: null };
 }
 
 export interface ForkAsideInput extends ForkPatience {

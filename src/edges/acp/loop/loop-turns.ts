@@ -5,7 +5,7 @@ import { runSkillOrder } from "#agent/skills/skill-order";
 import { knownModel } from "#agent/models/model-table";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import { readCut } from "#conversation/read-cut";
+import { forkAtCut } from "#conversation/read-cut";
 import { isLogError } from "#log/errors";
 import type { Fields } from "#log/json/json-fields";
 import type { AssistantMessage, Usage } from "#log/message";
@@ -16,6 +16,7 @@ import type { ForkAsideOptions } from "#upstream/forks/from";
 import type { SendOptions } from "#upstream/options";
 import type { BridgeTurn, BridgeTurns, LoadedLoop } from "#edges/acp/bridge-agents";
 import { type AgentLoop, LoopAgent, type LoopSession } from "./loop-agent.ts";
+import { TOO_LITTLE_TO_SUMMARIZE } from "#operations/text";
 import { decodeEntry } from "#log/codec";
 import { serversFor } from "#agent/mcp/given-servers";
 import type { McpServers } from "#agent/mcp/mcp-servers";
@@ -155,13 +156,13 @@ class LoopTurns implements BridgeTurns {
 
   async fork(of: string, options: ForkAsideOptions): Promise<{ readonly conversation: Conversation }> {
     const source = await this.#parts.holdfast.conversation(of);
-    const { at: asked, cwd = (await source.head()).cwd, id, key, prepare } = options;
-    const at =
-      asked === undefined
-        ? (await source.head()).leaf.id
-        : (await readCut(source.space, source.id, asked)).at;
-    const names = { ...(id === undefined ? {} : { id }), ...(key === undefined ? {} : { key }) };
-    const conversation = await source.fork({ at, ...(cwd === null ? {} : { cwd }), ...names });
+    const { at, cwd, id, key, prepare } = options;
+    const { conversation } = await forkAtCut(source, {
+      ...(at === undefined ? {} : { at }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(id === undefined ? {} : { id }),
+      ...(key === undefined ? {} : { key }),
+    });
     await prepare?.(conversation);
     return { conversation };
   }
@@ -227,7 +228,7 @@ function usageOf(usage: Usage): Fields | null {
 /** That it was done is told as a notice. */
 function compactedText(compacted: Compacted): string {
   if (compacted.state === "compacted") return "";
-  if (!("message" in compacted)) return "There is too little to summarise yet; nothing was changed.";
+  if (!("message" in compacted)) return TOO_LITTLE_TO_SUMMARIZE;
   return `The summary could not be made; nothing was changed. ${compacted.message}`;
 }
 

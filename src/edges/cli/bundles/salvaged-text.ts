@@ -1,4 +1,4 @@
-import { counted } from "#edges/cli/terminal/count";
+import { counted } from "#edges/cli/terminal/terminal";
 import type { SalvagedRest } from "#open";
 
 /** What became of the entries after a damage, for people. */

@@ -1,6 +1,5 @@
 import { type Call, jsonLine, remark } from "#edges/cli/command";
-import { counted } from "#edges/cli/terminal/count";
-import { safeLine } from "#edges/cli/terminal/terminal";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import type { Review } from "#transfer/redact/review";
 
 /** Every hit on standard error; for programs as one object, where the answer does not hold it already. */

@@ -13,11 +13,12 @@ import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { cwdOf } from "#log/projections/settings";
 import type { Call } from "#edges/cli/command";
-import { AlwaysRules, rulesIn } from "./ask/always-rules.ts";
-import { BaseUrls } from "./base-urls.ts";
+import { AlwaysRules, rulesIn } from "./permission-rules.ts";
 import type { McpServers } from "#agent/mcp/mcp-servers";
-import { MCP_FLAG_ABOUT, mcpServersOf } from "#edges/cli/mcp/mcp-file";
+import { MCP_FLAG_ABOUT, mcpServersOf } from "./mcp-file.ts";
 import { ownSkills } from "#edges/cli/skills/own-skills";
+import { type Fields, fieldsOf, textIn } from "#log/json/json-fields";
+import { isSameJson } from "#log/json/same-json";
 
 /** The options of every command that lets a model work. */
 export const AGENT_FLAGS: ParseArgsOptionsConfig = {
@@ -54,10 +55,7 @@ export interface OpenedModel {
 }
 
 /** The model a command is to ask: told, else the conversation's own; null where there is none. */
-export async function openChosenModel(
-  call: Call,
-  conversation: Conversation | null,
-): Promise<OpenedModel | null> {
+async function openChosenModel(call: Call, conversation: Conversation | null): Promise<OpenedModel | null> {
   const told = call.flags.text("model");
   const settings = conversation === null ? null : await conversation.settings();
   const name = told ?? (settings === null ? null : chosenModel(settings));
@@ -119,4 +117,90 @@ export function turnFlags(call: Call): Pick<AgentTurnOptions, "maxSteps" | "maxC
     ...(steps === undefined ? {} : { maxSteps: steps }),
     ...(cost === undefined ? {} : { maxCostMicros: Math.round(Number(cost) * 1_000_000) }),
   };
+}
+
+/** The model that answers in a conversation. `command`: the command line, to which the error adds a model. */
+export async function chatModel(
+  call: Call,
+  conversation: Conversation | null,
+  command: string,
+): Promise<OpenedModel> {
+  const opened = await openChosenModel(call, conversation);
+  if (opened !== null) return opened;
+  const agent = (await conversation?.chain())?.at(-1)?.agent ?? null;
+  throw missingModel(command, conversation, agent);
+}
+
+/** `command`: what was asked for, to which a model is added. */
+export function missingModel(
+  command: string,
+  conversation: Conversation | null,
+  agent: string | null = null,
+): LogError {
+  const who = agent === null ? "has no model" : `was run by the agent ${agent}, and has no model`;
+  const what = conversation === null ? "No model is named" : `Conversation ${conversation.id} ${who}`;
+  return new LogError(
+    "invalid_request",
+    `${what}. Name the model that answers: ${command} --model PROVIDER/NAME (for example anthropic/claude-sonnet-5-5; sim needs no key)`,
+    { ...(conversation === null ? {} : { conversation: conversation.id }), agent },
+  );
+}
+
+/** The member of a conversation's config that says where the models of a provider are served. */
+const MEMBER = "baseUrls";
+
+/** Where models are served, by provider: the URL is that of one service, and a model of another provider is not asked there. */
+export class BaseUrls {
+  readonly #urls = new Map<string, string>();
+
+  constructor(config: Fields) {
+    for (const [provider, stored] of Object.entries(fieldsOf(config[MEMBER]))) {
+      const url = textIn(stored);
+      if (url !== null) this.#urls.set(provider, url);
+    }
+  }
+
+  of(model: ModelGiven): string | undefined {
+    return typeof model === "string" ? this.#urls.get(providerOf(model)) : undefined;
+  }
+
+  set(model: string, url: string): void {
+    this.#urls.set(providerOf(model), url);
+  }
+
+  forget(model: string): void {
+    this.#urls.delete(providerOf(model));
+  }
+
+  /** The config with what may be kept of it. */
+  in(config: Fields): Fields {
+    const kept = [...this.#urls].filter(([, url]) => isKept(url));
+    if (kept.length === 0 && config[MEMBER] === undefined) return config;
+    return { ...config, [MEMBER]: { ...fieldsOf(config[MEMBER]), ...Object.fromEntries(kept) } };
+  }
+}
+
+function providerOf(model: string): string {
+  return model.split("/")[0] ?? model;
+}
+
+/** A log is read by others: what may be a secret is not written into it. */
+function isKept(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password, search } = new URL(url);
+  return `${username}${password}${search}` === "";
+}
+
+/** Writes a change of a conversation's config, if it is one. */
+export async function changeConfig(
+  agent: Agent,
+  conversation: Conversation,
+  change: (config: Fields) => Fields,
+): Promise<void> {
+  const { config } = await conversation.settings();
+  if (isSameJson(config, change(config))) return;
+  await agent.note(conversation, async () => {
+    const now = (await conversation.settings()).config;
+    return [{ type: "config_change", config: change(now) }];
+  });
 }

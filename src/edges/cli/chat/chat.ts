@@ -2,24 +2,29 @@ import { textOfBlocks } from "#log/message";
 import type { AgentTurnOptions } from "#agent/agent-options";
 import type { Conversation } from "#conversation/conversation";
 import type { CreateOptions, Holdfast } from "#conversation/holdfast";
-import { isLogError, LogError } from "#log/errors";
+import { LogError, isLogError } from "#log/errors";
 import { isInternal } from "#log/message-extras";
 import { promptTitle } from "#log/title";
 import type { Call, Command } from "#edges/cli/command";
-import { counted } from "#edges/cli/terminal/count";
-import { safeLine } from "#edges/cli/terminal/terminal";
-import { AGENT_FLAGS, AGENT_FLAGS_ABOUT, openAgent, type OpenedModel, turnFlags } from "./agent-flags.ts";
-import { AgentSession } from "./agent-session.ts";
-import { withRule } from "./ask/always-rules.ts";
-import { askPerson } from "./ask/ask-person.ts";
-import { changeConfig } from "./base-urls.ts";
+import { counted, fit, safeLine } from "#edges/cli/terminal/terminal";
+import {
+  AGENT_FLAGS,
+  AGENT_FLAGS_ABOUT,
+  type OpenedModel,
+  changeConfig,
+  chatModel,
+  openAgent,
+  turnFlags,
+} from "./agent-flags.ts";
+import { ChatSession } from "./chat-session.ts";
+import { withRule } from "./permission-rules.ts";
+import { askPerson } from "./permission-question.ts";
 import { type Ended, type Headless, runAgent, runHeadless } from "./headless.ts";
 import { Printer } from "#edges/cli/terminal/printer";
-import type { ChatInput } from "./input/chat-input.ts";
-import { lastTurnText, leftText } from "./turn/left-turn.ts";
-import { lastExchange } from "./turn/last-exchange.ts";
+import type { ChatInput } from "./chat-input.ts";
+import { lastTurnText, leftText } from "./turn-text.ts";
 import { Chat } from "./run-chat.ts";
-import { chatModel } from "./chat-model.ts";
+import type { Entry, EntryOf } from "#log/entry";
 
 export const chat: Command = {
   name: "chat",
@@ -178,7 +183,7 @@ async function withModel(
   call: Call,
   entered: Entered,
   { printer, input }: { readonly printer: Printer; readonly input: ChatInput },
-): Promise<AgentSession> {
+): Promise<ChatSession> {
   const { holdfast, conversation, opened, isNew } = entered;
   const { agent, cwd, always } = await openAgent(holdfast, conversation, opened);
   const model = safeLine(opened.model.id);
@@ -202,7 +207,8 @@ async function withModel(
     },
   });
   const ask = call.flags.has("yes") ? async () => "allow" as const : person;
-  const session = new AgentSession(conversation, {
+  const session = new ChatSession(conversation, {
+    holdfast,
     agent,
     printer,
     opened,
@@ -211,4 +217,27 @@ async function withModel(
     isNew,
   });
   return session;
+}
+
+const COLUMNS = 66; // one line each, behind the label
+
+/** What was said last, in short, for whoever comes back. */
+export function lastExchange(branch: readonly Entry[]): readonly string[] {
+  const last = (role: "user" | "assistant"): EntryOf<"message"> | undefined =>
+    branch.findLast(
+      (entry): entry is EntryOf<"message"> =>
+        entry.type === "message" && entry.message.role === role && !isInternal(entry) && textOf(entry) !== "",
+    );
+  const rows: readonly (readonly [string, EntryOf<"message"> | undefined])[] = [
+    ["you", last("user")],
+    ["agent", last("assistant")],
+  ];
+  return rows
+    .flatMap(([label, entry]) => (entry === undefined ? [] : [{ label, entry }]))
+    .toSorted((one, other) => branch.indexOf(one.entry) - branch.indexOf(other.entry))
+    .map(({ label, entry }) => `${label.padEnd(10)}${fit(textOf(entry), COLUMNS)}`);
+}
+
+function textOf({ message }: EntryOf<"message">): string {
+  return safeLine(message.content.map((block) => (block.type === "text" ? block.text : "")).join(" "));
 }

@@ -5,15 +5,24 @@ import type { Conversation } from "#conversation/conversation";
 import type { EndingClass } from "#log/ending-class";
 import type { TurnOutcome } from "#log/entry";
 import type { Host, HostEvent, PermissionAsked } from "#turn/host";
-import { type Call, jsonLine } from "#edges/cli/command";
-import { failureOf, STATUS } from "#edges/cli/exit";
+import { type Call, type Command, jsonLine } from "#edges/cli/command";
+import { STATUS, failureOf } from "#edges/cli/exit";
 import { safeLine, safeText } from "#edges/cli/terminal/terminal";
-import { deniedBy, deniedLine, toolLines } from "#edges/cli/terminal/tool-lines";
+import { deniedBy, deniedLine, toolLines } from "#edges/cli/terminal/printer";
 import { jsonPreview } from "#transfer/shown/entry-preview";
-import { turnFlags } from "./agent-flags.ts";
-import { type BaseUrls, changeConfig } from "./base-urls.ts";
-import { endingText } from "./turn/ending-text.ts";
-import { whenFree } from "./turn/when-free.ts";
+import {
+  AGENT_FLAGS,
+  AGENT_FLAGS_ABOUT,
+  type BaseUrls,
+  changeConfig,
+  chatModel,
+  openAgent,
+  turnFlags,
+} from "./agent-flags.ts";
+import { endingText } from "./turn-text.ts";
+import { whenFree } from "./waiting.ts";
+import { isLogError } from "#log/errors";
+import { findConversation } from "#edges/cli/address";
 
 /** What a turn came to, whoever carried it. */
 export interface Ended {
@@ -139,4 +148,42 @@ const LATER: ReadonlySet<EndingClass | null> = new Set(["limit", "credit", "over
 function statusOf({ outcome, class: known }: Ended, isDenied: boolean): number {
   if (outcome === "completed") return isDenied ? STATUS.denied : STATUS.ok;
   return LATER.has(known) ? STATUS.unavailable : STATUS.unexpected;
+}
+
+export const continueCommand: Command = {
+  name: "continue",
+  summary: "Finishes a turn that was cut off, stopped or waits, without a new prompt",
+  usage: ["ID [--model PROVIDER/NAME] [--yes] [--max-steps N] [--max-cost USD]"],
+  about: `Calls of tools that were not started are run, results that are known stay, what was started
+and has no outcome is told to the model as unknown and not done again; then the model is asked
+for the rest. Prints the answer and exits as \`chat -p\` does. A process that died holding the
+conversation is taken over at once; one that lives is waited for. A question that waits for a
+person goes on waiting, unless it has been answered or --yes is given. Where the last turn is
+complete nothing is done, and it says so (exit 0).
+
+${AGENT_FLAGS_ABOUT}`,
+  examples: ["holdfast continue ID", "holdfast continue ID --yes --json"],
+  options: AGENT_FLAGS,
+  writes: true,
+  arity: [1, 1],
+  run: (call) =>
+    runHeadless(call, async (at) => {
+      const holdfast = await call.open();
+      const conversation = await findConversation(holdfast, call.args[0] ?? "");
+      at.begin(conversation);
+      const opened = await chatModel(call, conversation, `holdfast continue ${conversation.id}`);
+      const { agent } = await openAgent(holdfast, conversation, opened);
+      return runAgent(call, at, {
+        agent,
+        conversation,
+        urls: opened.urls,
+        run: (options) => agent.continue(conversation, options).catch(ifComplete),
+      });
+    }),
+};
+
+/** Of two who go on with a turn the later one finds it done: that is what it wanted. */
+function ifComplete(error: unknown): Ended {
+  if (!isLogError(error, "invalid_request") || !("completed" in error.details)) throw error;
+  return { outcome: "completed", class: "completed", text: "", message: error.message, resetAtMs: null };
 }

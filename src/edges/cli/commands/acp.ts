@@ -3,8 +3,7 @@ import { isDeadProcess } from "#turn/running-process";
 import { LogError } from "#log/errors";
 import { serveAcp, VENDORS } from "#edges/acp/index";
 import { agentsOf } from "#edges/cli/known-agents";
-import type { Call, Command } from "#edges/cli/command";
-import { packageVersion } from "#edges/cli/version";
+import { type Call, type Command, packageVersion } from "#edges/cli/command";
 
 const ON_LIMIT = ["park", "switch", "ask"] as const;
 const SILENCE_S = 60;
@@ -73,7 +72,8 @@ JetBrains, Neovim and others: docs/guides/acp.md.`,
     const given = { named: flags.list("agent"), command: call.args, accounts: flags.list("account") };
     const model = modelOf(call, given);
     // Loaded for whoever asks for it: most bridges stand before agents that bring their own.
-    const loop = model === null ? null : await (await import("#edges/cli/acp/acp-loop")).acpLoop(call, model);
+    const loop =
+      model === null ? null : await (await import("#edges/cli/serve/acp-loop")).acpLoop(call, model);
     const silenceS = flags.count("silence") ?? SILENCE_S;
     const silenceMs = Math.min(silenceS === 0 ? NEVER_MS : silenceS * 1_000, NEVER_MS);
     const others = loop ?? agentsOf(given, io.env);

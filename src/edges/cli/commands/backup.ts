@@ -1,9 +1,8 @@
 import { LogError } from "#log/errors";
 import { redactAddress } from "#stores/redact-address";
 import { answer, type Command } from "#edges/cli/command";
-import { progressOn } from "#edges/cli/terminal/progress";
-import { safeLine } from "#edges/cli/terminal/terminal";
-import { counted } from "#edges/cli/terminal/count";
+import { progressOn } from "#edges/cli/terminal/output";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
 
 const KIND = /^(sqlite|jsonl|memory):/;
 

@@ -3,8 +3,7 @@ import { findConversation } from "#edges/cli/address";
 import { audited } from "#edges/http/access/audit-log";
 import { answer, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { counted } from "#edges/cli/terminal/count";
-import { safeLine } from "#edges/cli/terminal/terminal";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 

@@ -9,14 +9,13 @@ import { tellReview } from "#edges/cli/bundles/tell-review";
 import type { RedactionHit } from "#transfer/redact/redact-entry";
 import { Redactor } from "#transfer/redact/redactor";
 import { Review } from "#transfer/redact/review";
-import { REMOTE_ABOUT, REMOTE_OPTIONS } from "#edges/cli/remote/remote-address";
+import { REMOTE_ABOUT, REMOTE_OPTIONS } from "#edges/cli/bundles/remote-address";
 import { CONVERSATIONS_MAX } from "#transfer/lines/log-lines";
 import { checkCount } from "#transfer/export-bundle";
 import { exportLines } from "#transfer/lines/export-lines";
 import { exportOrder } from "#transfer/lines/export-order";
-import { counted } from "#edges/cli/terminal/count";
-import { progressOn } from "#edges/cli/terminal/progress";
-import { safeLine } from "#edges/cli/terminal/terminal";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
+import { progressOn } from "#edges/cli/terminal/output";
 
 export const exportCommand: Command = {
   name: "export",
@@ -83,7 +82,7 @@ ${REMOTE_ABOUT}
       throw new LogError("invalid_request", "--redact and --no-redact are opposites; give one of them");
     const from = flags.text("from");
     if (from !== undefined)
-      return (await import("#edges/cli/remote/export-remote")).exportFromServer(call, from);
+      return (await import("#edges/cli/bundles/remote-bundle")).exportFromServer(call, from);
     if (call.args.length === 0)
       throw new LogError("invalid_request", "Say which conversation is to be exported: holdfast export ID");
     if (isPeopleFormat(format)) return exportForPeople(call, format);

@@ -13,9 +13,8 @@ import {
 import type { ImportFile } from "#transfer/import/open-import";
 import { importJson } from "#transfer/shown/import-json";
 import { withAdvice } from "#edges/cli/bundles/import-advice";
-import { counted } from "#edges/cli/terminal/count";
-import { progressOn } from "#edges/cli/terminal/progress";
-import { safeLine } from "#edges/cli/terminal/terminal";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
+import { progressOn } from "#edges/cli/terminal/output";
 
 const PROBLEMS_SHOWN = 20;
 

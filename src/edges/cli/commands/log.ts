@@ -6,9 +6,8 @@ import { isLogError } from "#log/errors";
 import { readDamaged } from "#conversation/read-log";
 import { findConversation } from "#edges/cli/address";
 import { type Call, type Command, remark } from "#edges/cli/command";
-import { counted } from "#edges/cli/terminal/count";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import { isMachinery, logRow } from "#edges/cli/view/log-view";
-import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const log: Command = {
   name: "log",

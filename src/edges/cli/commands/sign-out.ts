@@ -2,9 +2,8 @@ import type { SignedOut } from "#conversation/sign-out";
 import { ERROR_GROUPS, LogError } from "#log/errors";
 import { answer, type Command } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { progressOn } from "#edges/cli/terminal/progress";
-import { safeLine, type Style } from "#edges/cli/terminal/terminal";
-import { counted } from "#edges/cli/terminal/count";
+import { progressOn } from "#edges/cli/terminal/output";
+import { type Style, counted, safeLine } from "#edges/cli/terminal/terminal";
 
 export const signOutCommand: Command = {
   name: "sign-out",

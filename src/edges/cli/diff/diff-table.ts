@@ -1,7 +1,6 @@
 import type { DiffTotals } from "#log/diff/diff-totals";
 import type { Sink } from "#edges/cli/command";
-import { counted } from "#edges/cli/terminal/count";
-import { fit, pad, safeLine, widthOf } from "#edges/cli/terminal/terminal";
+import { counted, fit, pad, safeLine, widthOf } from "#edges/cli/terminal/terminal";
 import { costOf, divergenceText, tokensText, wallText } from "./diff-figures.ts";
 import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
 

@@ -6,8 +6,7 @@ import type { ConversationRow } from "#store/requests";
 import { audited } from "#edges/http/access/audit-log";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { counted } from "#edges/cli/terminal/count";
-import { pad, safeLine } from "#edges/cli/terminal/terminal";
+import { counted, pad, safeLine } from "#edges/cli/terminal/terminal";
 import { pastTime } from "./past-time.ts";
 import { ageOf } from "#edges/cli/view/time";
 

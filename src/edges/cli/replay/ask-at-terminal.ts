@@ -1,6 +1,6 @@
 import type { Host } from "#turn/host";
-import { askPerson } from "#edges/cli/chat/ask/ask-person";
-import { chatInput } from "#edges/cli/chat/input/chat-input";
+import { askPerson } from "#edges/cli/chat/permission-question";
+import { chatInput } from "#edges/cli/chat/chat-input";
 import type { Call } from "#edges/cli/command";
 import { Printer } from "#edges/cli/terminal/printer";
 

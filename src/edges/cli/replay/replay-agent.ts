@@ -9,7 +9,7 @@ import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
-import { mcpServersOf } from "#edges/cli/mcp/mcp-file";
+import { mcpServersOf } from "#edges/cli/chat/mcp-file";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { loadAgentModule } from "./agent-module.ts";
 

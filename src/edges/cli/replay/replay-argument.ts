@@ -5,7 +5,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { ImportFile } from "#transfer/import/open-import";
 import { importBundle } from "#transfer/import/import-bundle";
 import { findAddress, findConversation } from "#edges/cli/address";
-import { isUrl } from "#edges/cli/remote/remote-address";
+import { isUrl } from "#edges/cli/bundles/remote-address";
 
 /** What is to be replayed; of a file, once it is imported. */
 export type ReplayArgument = ReplayWhat | { readonly file: string } | { readonly url: string };

@@ -7,12 +7,11 @@ import type { EndingClass } from "#log/ending-class";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { cwdOf } from "#log/projections/settings";
-import { turnFlags } from "#edges/cli/chat/agent-flags";
-import { missingModel } from "#edges/cli/chat/chat-model";
+import { missingModel, turnFlags } from "#edges/cli/chat/agent-flags";
 import { type Call, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { MCP_FLAG_ABOUT } from "#edges/cli/mcp/mcp-file";
-import { REMOTE_ABOUT, REMOTE_OPTIONS, remoteBundle } from "#edges/cli/remote/remote-address";
+import { MCP_FLAG_ABOUT } from "#edges/cli/chat/mcp-file";
+import { REMOTE_ABOUT, REMOTE_OPTIONS, remoteBundle } from "#edges/cli/bundles/remote-address";
 import { bundleFile, spooledFile } from "#transfer/import/bundle-file";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { askAtTerminal } from "./ask-at-terminal.ts";
@@ -99,7 +98,7 @@ async function broughtHere(
 ): Promise<string> {
   if ("file" in argument) return importFile(holdfast, bundleFile(argument.file));
   const remote = remoteBundle(argument.url, []);
-  const { fetchBundle } = await import("#edges/cli/remote/remote-bundle");
+  const { fetchBundle } = await import("#edges/cli/bundles/remote-bundle");
   const name = `The bundle of ${remote.origin}`;
   await using spooled = await spooledFile(name, fetchBundle(call, remote));
   return await importFile(holdfast, spooled.file);

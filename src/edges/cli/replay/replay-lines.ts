@@ -4,8 +4,7 @@ import { type Call, jsonLine, type Sink } from "#edges/cli/command";
 import { divergenceText } from "#edges/cli/diff/diff-figures";
 import { replayEventJson } from "#transfer/shown/diff-json";
 import { tableLines } from "#edges/cli/diff/diff-table";
-import { counted } from "#edges/cli/terminal/count";
-import { safeLine } from "#edges/cli/terminal/terminal";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import { jsonPreview } from "#transfer/shown/entry-preview";
 
 /** An event for scripts. */

@@ -11,9 +11,8 @@ import type { Command, Sink } from "#edges/cli/command";
 import { blockPreview } from "#transfer/shown/entry-preview";
 import { costText } from "#edges/cli/view/usage-text";
 import { clockOf } from "#edges/cli/view/time";
-import { counted } from "#edges/cli/terminal/count";
-import { safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
-import { toolLines } from "#edges/cli/terminal/tool-lines";
+import { counted, safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
+import { toolLines } from "#edges/cli/terminal/printer";
 import { triggerText } from "./run-view.ts";
 
 export const hydrateCommand: Command = {

@@ -1,22 +1,22 @@
 import type { Listening } from "#edges/http/node/listen";
-import type { HttpLimits } from "#edges/http/http-options";
+import type { HttpLimits, ServedPlace } from "#edges/http/http-options";
 import { LogError } from "#log/errors";
-import { resolve } from "node:path";
-import { HttpHandler, knownNames, listen } from "#edges/http/index";
-import { THIS_RUN, type Grant, grantOf } from "#edges/http/access/grant";
-import type { Call } from "#edges/cli/command";
-import { logLines } from "./server-log-lines.ts";
+import { join, resolve } from "node:path";
+import { HttpHandler, type ServerLog, knownNames, listen } from "#edges/http/index";
+import { type Grant, THIS_RUN, grantOf } from "#edges/http/access/grant";
+import { type Call, type Flags, packageVersion, remark } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
-import { packageVersion } from "#edges/cli/version";
 import { ownRecords } from "#edges/cli/resume/own-records";
-import { ownRun, publicUrlOf, type ServerRun } from "./server-run.ts";
-import { supervisedRun } from "./supervised-run.ts";
-import { servedAgents } from "./served-agents.ts";
-import { servedReplays } from "./served-model.ts";
-import { servedPlace } from "./served-place.ts";
+import { type ServerRun, ownRun, publicUrlOf, supervisedRun } from "./server-run.ts";
+import { servedAgents, servedReplays } from "./agent-sources.ts";
 import { Metrics } from "#telemetry/metrics";
-import { tracedBy } from "./traced-by.ts";
-import { builtUi } from "./built-ui.ts";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { readdir, stat } from "node:fs/promises";
+import { redactAddress } from "#stores/redact-address";
+import type { StoreObserver } from "#store/observe-store";
+import type { LogFields, LogLevel } from "#edges/http/server-log";
+import { safeText } from "#transfer/shown/shown-text";
 
 /** Serves until it is told to stop. */
 export async function runServer(call: Call): Promise<void> {
@@ -86,4 +86,84 @@ async function stopped(signal: AbortSignal): Promise<void> {
   const { promise, resolve: done } = Promise.withResolvers<void>();
   signal.addEventListener("abort", () => done(), { once: true });
   await promise;
+}
+
+/** The pages of the web UI as they were built: shipped with the package; null in a checkout where they were not. */
+export function builtUi(): string | null {
+  const folder = fileURLToPath(new URL("../../../../dist/ui", import.meta.url));
+  return existsSync(folder) ? folder : null;
+}
+
+/** Where the store of an address lies, and how much room it takes, where that is a file or a folder. */
+export function servedPlace(address: string): ServedPlace {
+  const [, kind, place = ""] = /^(sqlite|jsonl):(.+)$/s.exec(address) ?? [];
+  if (kind === undefined) return { address: redactAddress(address) };
+  const path = resolve(place);
+  const files = async (): Promise<readonly string[]> =>
+    kind === "sqlite"
+      ? [path, `${path}-wal`, `${path}-shm`]
+      : (await readdir(path, { recursive: true })).map((name) => join(path, name));
+  return {
+    address: `${kind}:${path}`,
+    bytes: async () => {
+      let bytes = 0;
+      for (const file of await files().catch(() => [])) {
+        const found = await stat(file).catch(() => null); // one that went in the meantime takes none
+        if (found?.isFile() === true) bytes += found.size;
+      }
+      return bytes;
+    },
+  };
+}
+
+/** Spans for `--otel`: they go to whichever SDK was loaded before the command, as `node --import` does. */
+export async function tracedBy(call: Call): Promise<readonly StoreObserver[]> {
+  if (!call.flags.has("otel")) return [];
+  const { hasTracerProvider, openTelemetry } = await import("#telemetry/open-telemetry");
+  const observer = await openTelemetry();
+  if (!(await hasTracerProvider()) && !call.json)
+    await remark(
+      call,
+      "No OpenTelemetry SDK is registered, so spans reach nobody. Load one first, such as NODE_OPTIONS='--import ./otel.mjs'.",
+    );
+  return [observer];
+}
+
+const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+const FORMATS = ["text", "json"] as const;
+
+/** Writes what a server logs to stderr, as `--log-format` and `--log-level` say: one line for each event. */
+export function logLines({ flags, io }: Call, ordinary: LogLevel): ServerLog {
+  const format = oneOf(flags, "log-format", FORMATS) ?? "text";
+  const least = LEVELS.indexOf(oneOf(flags, "log-level", LEVELS) ?? ordinary);
+  return (level, message, fields) => {
+    if (LEVELS.indexOf(level) < least) return;
+    const time = new Date().toISOString();
+    const line =
+      format === "json"
+        ? JSON.stringify({ time, level, message, ...fields })
+        : `${time} ${level.padEnd(5)} ${message} ${textOf(fields)}`.trimEnd();
+    void io.err.write(`${line}\n`);
+  };
+}
+
+function oneOf<T extends string>(flags: Flags, name: string, allowed: readonly T[]): T | undefined {
+  const given = flags.text(name);
+  const found = allowed.find((one) => one === given);
+  if (given !== undefined && found === undefined)
+    throw new LogError("invalid_request", `Invalid --${name} "${given}". Use ${allowed.join(", ")}.`, {
+      option: name,
+    });
+  return found;
+}
+
+/** `name=value` pairs; an error last, as it reads. Text of clients is quoted, so that no line can be forged. */
+function textOf({ error, ...fields }: LogFields): string {
+  const pairs = Object.entries(fields).flatMap(([name, value]) => {
+    if (value === undefined || value === null) return [];
+    const isPlain = typeof value !== "object" && /^[\w.:/@-]{1,256}$/.test(String(value));
+    return [`${name}=${isPlain ? String(value) : safeText(JSON.stringify(value))}`];
+  });
+  const reason = typeof error === "string" ? [safeText(error)] : [];
+  return [...pairs, ...reason].join(" ");
 }

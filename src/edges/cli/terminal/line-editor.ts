@@ -1,8 +1,6 @@
-import { createInterface, type Interface } from "node:readline";
+import { type Interface, createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { BlindLine } from "./blind-line.ts";
-import { type KeyPiece, KeyPieces, PASTE_OFF, PASTE_ON, withBreaks, withSigns } from "./key-pieces.ts";
 
 /** A terminal that lines are edited at. */
 export interface Keyboard {
@@ -10,7 +8,7 @@ export interface Keyboard {
   readonly output: NodeJS.WritableStream;
 }
 
-export interface EditorListener {
+interface EditorListener {
   line(text: string): void;
   /** Ctrl-C. `had`: something was typed, which is gone now. */
   interrupt(had: boolean): void;
@@ -168,4 +166,115 @@ export class LineEditor {
     this.#keyboard.input.setRawMode(isRaw);
     this.#keyboard.output.write(isRaw ? PASTE_ON : PASTE_OFF);
   }
+}
+
+const [ESCAPE, ESCAPED] = ["\u001B", /^(?:\[[0-9;?]*[@-~]|O.|.)?/u];
+const [INTERRUPT, END, SUSPEND, ERASE_WORD, ERASE_LINE] = ["\u0003", "\u0004", "\u001A", "\u0017", "\u0015"];
+const ERASE: ReadonlySet<string> = new Set(["\u007F", "\b"]);
+
+/** What the keys of a line that is not shown come to. */
+type BlindEvent =
+  | { readonly type: "line"; readonly text: string }
+  | { readonly type: "interrupt" | "end" | "suspend" };
+
+/** A line that is typed while something else is printed: kept, and not shown until it is whole or asked for. */
+export class BlindLine {
+  #text: string = "";
+
+  /** What was typed so far; it is given out once. */
+  giveOut(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+
+  *add(piece: KeyPiece): Generator<BlindEvent> {
+    if ("pasted" in piece) {
+      this.#text += piece.pasted;
+      return;
+    }
+    for (const key of withoutEscapes(piece.keys)) {
+      if (key === "\r") yield { type: "line", text: this.giveOut() };
+      else if (key === INTERRUPT) yield { type: "interrupt" };
+      else if (key === SUSPEND) yield { type: "suspend" };
+      else if (key === END && this.#text === "") yield { type: "end" };
+      else this.#text = edited(this.#text, key);
+    }
+  }
+}
+
+function edited(text: string, key: string): string {
+  if (ERASE.has(key)) return Array.from(text).slice(0, -1).join("");
+  if (key === ERASE_LINE) return "";
+  if (key === ERASE_WORD) return /^[^]*\s/.exec(text.trimEnd())?.[0] ?? "";
+  return key >= " " || key === "\t" ? text + key : text;
+}
+
+/** Arrow keys and their like mean nothing in a line that is not seen. */
+function withoutEscapes(keys: string): string {
+  const [start = "", ...rest] = keys.split(ESCAPE);
+  return start + rest.map((part) => part.replace(ESCAPED, "")).join("");
+}
+
+/** What stands for a line break inside a line that is edited: readline knows lines only. */
+const BREAK_SIGN = "\u2424";
+
+const [PASTE_START, PASTE_END] = ["\u001B[200~", "\u001B[201~"];
+const PASTE_ON = "\u001B[?2004h";
+const PASTE_OFF = "\u001B[?2004l";
+
+// Alt-Enter, as terminals send it, and Ctrl-J: a line break that sends nothing.
+const BREAK_KEYS: readonly string[] = ["\u001B\r", "\u001B\n", "\n"];
+
+/** What came from a keyboard: keys, of which only the last may end a line, or text that was pasted whole. */
+export type KeyPiece = { readonly keys: string } | { readonly pasted: string };
+
+/** Parts what a terminal sends into keys and pasted text; a mark may come in two halves. */
+export class KeyPieces {
+  #rest: string = "";
+  #pasted: string | null = null;
+
+  *split(chunk: string): Generator<KeyPiece> {
+    let text = this.#rest + chunk;
+    this.#rest = "";
+    while (text !== "") {
+      const mark = this.#pasted === null ? PASTE_START : PASTE_END;
+      const at = text.indexOf(mark);
+      if (at === -1) {
+        const half = halfMark(text, mark);
+        this.#rest = text.slice(text.length - half);
+        yield* this.#give(text.slice(0, text.length - half));
+        return;
+      }
+      yield* this.#give(text.slice(0, at));
+      if (this.#pasted !== null) yield { pasted: withSigns(this.#pasted) };
+      this.#pasted = this.#pasted === null ? "" : null;
+      text = text.slice(at + mark.length);
+    }
+  }
+
+  *#give(text: string): Generator<KeyPiece> {
+    if (text === "") return;
+    if (this.#pasted !== null) this.#pasted += text;
+    else
+      for (const keys of BREAK_KEYS.reduce((all, key) => all.replaceAll(key, BREAK_SIGN), text).split(
+        /(?<=\r)/,
+      ))
+        if (keys !== "") yield { keys };
+  }
+}
+
+/** How many characters at the end may be the beginning of a mark. An Escape alone is a key, unless it was pasted. */
+function halfMark(text: string, mark: string): number {
+  for (let length = mark.length - 1; length > (mark === PASTE_START ? 1 : 0); length--)
+    if (text.endsWith(mark.slice(0, length))) return length;
+  return 0;
+}
+
+function withSigns(text: string): string {
+  return text.replaceAll(/\r\n?|\n/g, BREAK_SIGN);
+}
+
+function withBreaks(text: string): string {
+  return text.replaceAll(BREAK_SIGN, "\n");
 }

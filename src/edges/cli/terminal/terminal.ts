@@ -104,3 +104,8 @@ export function styleFor(isTerminal: boolean, env: Readonly<Record<string, strin
   const refused = (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb";
   return isTerminal && !refused ? COLOUR : PLAIN;
 }
+
+/** A number with its noun, for people: 1 entry, 2 entries. */
+export function counted(count: number, one: string, many: string = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

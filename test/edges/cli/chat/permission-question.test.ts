@@ -4,13 +4,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { subjectOf } from "#agent/tools/folder-path";
 import { codingTools } from "#agent/tools/coding-tools";
-import { AlwaysRules, alwaysRule, rulesIn, withRule } from "#edges/cli/chat/ask/always-rules";
-import { changedLines } from "#edges/cli/chat/ask/changed-lines";
-import { questionText } from "#edges/cli/chat/ask/question-text";
-import { BaseUrls } from "#edges/cli/chat/base-urls";
-import { Printer } from "#edges/cli/terminal/printer";
+import { AlwaysRules, alwaysRule, rulesIn, withRule } from "#edges/cli/chat/permission-rules";
+import { changedLines, questionText } from "#edges/cli/chat/permission-question";
+import { BaseUrls } from "#edges/cli/chat/agent-flags";
+import { Printer, toolLines } from "#edges/cli/terminal/printer";
 import { styleFor } from "#edges/cli/terminal/terminal";
-import { toolLines } from "#edges/cli/terminal/tool-lines";
 import type { Json } from "#log/json/json-text";
 import { tempDir } from "../../../support/temp-dir.ts";
 

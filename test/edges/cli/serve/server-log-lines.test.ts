@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { Call } from "#edges/cli/command";
-import { Flags } from "#edges/cli/command";
-import { logLines } from "#edges/cli/serve/server-log-lines";
+import { type Call, Flags } from "#edges/cli/command";
+import { logLines } from "#edges/cli/serve/run-server";
 import type { ServerLog } from "#edges/http/index";
 
 function logOf(flags: { readonly [name: string]: string }): {

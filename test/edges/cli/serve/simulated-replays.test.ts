@@ -3,8 +3,7 @@ import { openModel } from "#agent/models/open-model";
 import { replay } from "#agent/replay/replay-models";
 import type { ReplayAgent } from "#agent/replay/replay-options";
 import { Holdfast } from "#conversation/holdfast";
-import { simulatedAgent } from "#edges/cli/serve/simulated-agent";
-import { atPace, SIM_MODELS, simulatedEmail } from "#edges/cli/serve/simulated-replays";
+import { SIM_MODELS, atPace, simulatedAgent, simulatedEmail } from "#edges/cli/serve/simulated-agent";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { SimWorld } from "#testing/index";
 

@@ -1,9 +1,7 @@
 /** What a person types: keys, pasted text and lines that nobody sees yet, without a terminal. */
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { BlindLine } from "#edges/cli/terminal/blind-line";
-import { type KeyPiece, KeyPieces } from "#edges/cli/terminal/key-pieces";
-import { LineEditor } from "#edges/cli/terminal/line-editor";
+import { BlindLine, type KeyPiece, KeyPieces, LineEditor } from "#edges/cli/terminal/line-editor";
 
 const PASTE = (text: string): string => `\u001B[200~${text}\u001B[201~`;
 

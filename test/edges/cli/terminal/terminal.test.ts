@@ -2,11 +2,19 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Io, Sink } from "#edges/cli/command";
 import { run } from "#edges/cli/run-command";
 import { failureOf } from "#edges/cli/exit";
-import { counted } from "#edges/cli/terminal/count";
+import {
+  counted,
+  fit,
+  safeJson,
+  safeLine,
+  safeText,
+  styleFor,
+  widthOf,
+  wrap,
+} from "#edges/cli/terminal/terminal";
 import { LogError } from "#log/errors";
-import { nearest } from "#edges/cli/nearest";
+import { nearest } from "#edges/cli/commands";
 import { shortIds } from "#edges/cli/address";
-import { fit, safeJson, safeLine, safeText, styleFor, widthOf, wrap } from "#edges/cli/terminal/terminal";
 import { readLines } from "#transfer/lines/read-lines";
 import { runHere } from "../cli-here.ts";
 import { said, someStores } from "../cli-run.ts";

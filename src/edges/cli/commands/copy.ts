@@ -1,13 +1,11 @@
 import { resolve } from "node:path";
 import { ERROR_GROUPS, LogError } from "#log/errors";
 import { openHoldfast } from "#open";
-import { findConversation } from "#edges/cli/address";
+import { checkStorePlace, findConversation } from "#edges/cli/address";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { checkStorePlace } from "#edges/cli/store-place";
-import { counted } from "#edges/cli/terminal/count";
-import { progressOn } from "#edges/cli/terminal/progress";
-import { safeLine } from "#edges/cli/terminal/terminal";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
+import { progressOn } from "#edges/cli/terminal/output";
 import type { Holdfast } from "#conversation/holdfast";
 import type { CopyOutcome, CopyResult } from "#transfer/copy/copy-result";
 import { redactAddress } from "#stores/redact-address";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { browserCommand } from "#edges/cli/ui/open-browser";
+import { browserCommand } from "#edges/cli/serve/run-ui";
 
 const url = "http://127.0.0.1:1/launch?code=x";
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readServers } from "#edges/cli/mcp/mcp-file";
+import { readServers } from "#edges/cli/chat/mcp-file";
 import { runs } from "../../acp/mini-agent.ts";
 import { jsonLines } from "../cli-run.ts";
 import { MODEL, modelCli } from "../model-cli.ts";

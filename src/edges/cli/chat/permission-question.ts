@@ -1,16 +1,70 @@
+import { subjectOf } from "#agent/tools/folder-path";
+import type { PermissionRule } from "#agent/tools/permissions";
+import type { Host } from "#turn/host";
+import type { Io } from "#edges/cli/command";
+import type { ChatInput } from "./chat-input.ts";
+import type { Printer } from "#edges/cli/terminal/printer";
+import { alwaysRule, ruleText } from "./permission-rules.ts";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { subjectOf } from "#agent/tools/folder-path";
 import { fieldsIn, textIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import { counted } from "#edges/cli/terminal/count";
-import { changedLines } from "./changed-lines.ts";
+import { counted } from "#edges/cli/terminal/terminal";
+
+interface AskParts {
+  readonly io: Io;
+  readonly printer: Printer;
+  readonly input: ChatInput;
+  readonly cwd: string;
+  /** Allows calls like this one from now on; left out, every call is asked for. */
+  readonly always?: (rule: PermissionRule) => Promise<void>;
+}
+
+type Word = "allow" | "deny" | "always";
+
+/** Asks at the keyboard. Whoever leaves without an answer finds the question again. */
+export function askPerson(parts: AskParts): NonNullable<Host["onPermission"]> {
+  const { io, printer, input, cwd } = parts;
+  return async ({ tool, input: given }, signal) => {
+    const rule = parts.always === undefined ? null : alwaysRule(tool, await subjectOf(tool, given, cwd));
+    printer.question(await questionText({ tool, input: given, cwd }));
+    for (;;) {
+      printer.hold();
+      const said = await input
+        .answer(io.out.style.cyan(promptText(rule)), (text) => wordIn(text, rule) !== null, signal)
+        .finally(() => printer.letGo());
+      if (said === "left") return "later";
+      if (said === "nobody") {
+        printer.fault(`${tool} was refused: it asks first, and the next line is no answer but a message`);
+        return said;
+      }
+      if (io.keyboard === undefined && !io.stdinIsTerminal) printer.you(said.text);
+      const word = wordIn(said.text, rule);
+      if (word === "always" && rule !== null) await parts.always?.(rule);
+      if (word !== null) return word === "deny" ? "deny" : "allow";
+      printer.notice(
+        `Please answer y or n${rule === null ? "" : `, or a for always (${ruleText(rule)}, in this conversation)`}; Ctrl-C stops the turn, Ctrl-D leaves the question for later.`,
+      );
+    }
+  };
+}
+
+function promptText(rule: PermissionRule | null): string {
+  return rule === null ? "Allow it? [y/n] " : `Allow it? [y/n, a: always ${ruleText(rule)}] `;
+}
+
+function wordIn(text: string, rule: PermissionRule | null): Word | null {
+  const word = text.trim().toLowerCase();
+  if (word === "y" || word === "yes") return "allow";
+  if (word === "n" || word === "no") return "deny";
+  return rule !== null && (word === "a" || word === "always") ? "always" : null;
+}
 
 const CHARS_MAX = 4_000;
 const FILE_BYTES_MAX = 2_000_000; // a larger one is not read for a question
 
 /** What a call is to be judged by. */
-export interface Asked {
+interface Asked {
   readonly tool: string;
   readonly input: Json;
   /** Where it is worked on. */
@@ -98,4 +152,49 @@ function marked(mark: string, text: string): string {
 function shown(text: string): string {
   if (text.length <= CHARS_MAX) return text;
   return `${text.slice(0, CHARS_MAX)}\n[${text.length - CHARS_MAX} more characters are not shown]`;
+}
+
+const AROUND = 2; // lines that stay, before and behind
+
+/** A stretch of a text, and what takes its place. */
+interface Change {
+  readonly at: number;
+  readonly length: number;
+  readonly by: string;
+}
+
+/** The lines a change is about, as a diff, and the first of them that changes. */
+export function changedLines(
+  text: string,
+  { at, length, by }: Change,
+): { readonly line: number; readonly rows: readonly string[] } {
+  const start = text.lastIndexOf("\n", at - 1) + 1;
+  const next = text.indexOf("\n", at + length);
+  const end = next === -1 ? text.length : next;
+  const old = text.slice(start, end).split("\n");
+  const fresh = (text.slice(start, at) + by + text.slice(at + length, end)).split("\n");
+  let same = 0;
+  while (same < Math.min(old.length, fresh.length) && old[same] === fresh[same]) same++;
+  let tail = 0;
+  const least = Math.min(old.length, fresh.length) - same;
+  while (tail < least && old[old.length - 1 - tail] === fresh[fresh.length - 1 - tail]) tail++;
+  const [before, behind] = [
+    text.slice(0, start).split("\n").slice(0, -1),
+    text
+      .slice(end + 1)
+      .replace(/\n$/, "")
+      .split("\n"),
+  ];
+  const kept = old.slice(old.length - tail);
+  const prefixed = (mark: string, lines: readonly string[]): readonly string[] =>
+    lines.map((line) => `${mark} ${line}`);
+  return {
+    line: before.length + same + 1,
+    rows: [
+      ...prefixed(" ", [...before, ...old.slice(0, same)].slice(-AROUND)),
+      ...prefixed("-", old.slice(same, old.length - tail)),
+      ...prefixed("+", fresh.slice(same, fresh.length - tail)),
+      ...prefixed(" ", (end >= text.length - 1 ? kept : [...kept, ...behind]).slice(0, AROUND)),
+    ],
+  };
 }

@@ -1,3 +1,11 @@
+import { resolve } from "node:path";
+import { UnattendedAgent } from "#edges/acp/index";
+import type { AgentSource, AgentSources } from "#edges/http/index";
+import type { Skills } from "#agent/skills/skills";
+import { LogError } from "#log/errors";
+import { type Call, packageVersion } from "#edges/cli/command";
+import { SIMULATED, agentsOf } from "#edges/cli/known-agents";
+import { SIM_MODELS, atPace, simulatedEmail, simulatedSource, speedOf } from "./simulated-agent.ts";
 import type { ServedReplays } from "#edges/http/replays/running-replays";
 import { Agent } from "#agent/agent";
 import { Memory } from "#agent/memory/memory";
@@ -7,18 +15,46 @@ import { withoutModelKeys } from "#agent/models/providers";
 import type { ReplayAgent } from "#agent/replay/replay-options";
 import { codingTools } from "#agent/tools/coding-tools";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
-import type { Skills } from "#agent/skills/skills";
 import type { Holdfast } from "#conversation/holdfast";
-import type { AgentSource } from "#edges/http/index";
-import { LogError } from "#log/errors";
 import type { Tool } from "#turn/effects/tool";
-import type { Call } from "#edges/cli/command";
-import { SIMULATED } from "#edges/cli/known-agents";
-import { speedOf } from "./simulated-agent.ts";
-import { atPace, SIM_MODELS, simulatedEmail } from "./simulated-replays.ts";
+
+const LOOP = "holdfast"; // as editors call it
+
+/** The agents that the command line names; without one no turn is run. */
+export async function servedAgents(call: Call, skills: Skills): Promise<AgentSources> {
+  const { flags } = call;
+  const loop = await servedModel(call, skills);
+  const named = flags.list("agent");
+  const simulated = simulatedSource(speedOf(call));
+  const given = [
+    ...(loop === null ? [] : [[LOOP, loop] as const]),
+    ...acpAgents(call),
+    ...(named.includes(SIMULATED) ? [[SIMULATED, simulated] as const] : []),
+  ];
+  const names = given.map(([name]) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new LogError("invalid_request", `Two agents are called ${twice}; give each a name of its own`);
+  return Object.fromEntries(given);
+}
+
+/** Agents that speak ACP, each with a process in every space that asks for it. */
+function acpAgents({ flags, args, io }: Call): readonly (readonly [string, AgentSource])[] {
+  const named = flags.list("agent").filter((text) => text !== SIMULATED);
+  if (named.length === 0 && args.length === 0) return [];
+  const given = flags.text("cwd");
+  if (given === undefined)
+    throw new LogError("invalid_request", "An agent works in a folder: say in which with --cwd");
+  const cwd = resolve(given);
+  const version = packageVersion();
+  return agentsOf({ named, command: args, accounts: flags.list("account") }, io.env).map((spec) => {
+    const here = { ...spec, command: { ...spec.command, cwd } };
+    return [spec.name, { open: (holdfast) => new UnattendedAgent(holdfast, here, { cwd, version }) }];
+  });
+}
 
 /** Our own loop with the models of `--model`, in every space that is asked for; whoever asks chooses none but these. */
-export async function servedModel(call: Call, skills: Skills): Promise<AgentSource | null> {
+async function servedModel(call: Call, skills: Skills): Promise<AgentSource | null> {
   const { flags } = call;
   const models = flags.list("model");
   const [first] = models;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Conversation } from "#conversation/conversation";
 import { isLogError } from "#log/errors";
+import type { Printer } from "#edges/cli/terminal/printer";
 
 const LOOK_MS = 200;
 const PROCESS = /\(process (\d+), /;
@@ -27,4 +28,32 @@ function nameOf(writer: string | undefined): string {
   if (writer === undefined) return "another process";
   const [, pid] = PROCESS.exec(writer) ?? [];
   return pid === undefined ? writer : `process ${pid}`;
+}
+
+const TICK_MS = 1_000;
+const QUIET_S = 2; // most answers begin sooner
+
+/** Says at a terminal that something is waited for, and for how long. */
+export class WaitingLine {
+  readonly #printer: Printer;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(printer: Printer) {
+    this.#printer = printer;
+  }
+
+  begin(what: string): void {
+    this.end();
+    let seconds = 0;
+    this.#timer = setInterval(() => {
+      if (++seconds >= QUIET_S) this.#printer.passing(`${what} (${seconds} s); Ctrl-C stops it`);
+    }, TICK_MS);
+  }
+
+  end(): void {
+    if (this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+    this.#printer.clearPassing();
+  }
 }

@@ -1,10 +1,10 @@
 import { subjectOf } from "#agent/tools/folder-path";
 import {
-  decide,
-  type Decision,
   DEFAULT_POLICY,
+  type Decision,
   type PermissionRule,
   type Subject,
+  decide,
 } from "#agent/tools/permissions";
 import type { CallToDecide } from "#agent/agent-options";
 import { type Fields, fieldsIn, textIn } from "#log/json/json-fields";

@@ -1,12 +1,19 @@
-import { ERROR_GROUPS, isLogError, LogError } from "#log/errors";
+import { ERROR_GROUPS, LogError, isLogError } from "#log/errors";
 import { openHoldfast } from "#open";
 import type { Holdfast } from "#conversation/holdfast";
-import { type Call, type Command, type Flags, remark } from "#edges/cli/command";
+import { type Call, type Command, type Flags, jsonLine, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { checkStorePlace } from "#edges/cli/store-place";
-import { progressOn } from "#edges/cli/terminal/progress";
-import { safeLine } from "#edges/cli/terminal/terminal";
-import type { MigrateLeft, MigrateOptions } from "#transfer/migrate/migrate-result";
+import { checkStorePlace } from "#edges/cli/address";
+import { progressOn } from "#edges/cli/terminal/output";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
+import type {
+  MigrateLeft,
+  MigrateOptions,
+  MigrateOutcome,
+  MigrateResult,
+  MigrationDifference,
+  VerifyResult,
+} from "#transfer/migrate/migrate-result";
 import { followMigration, migrateInto } from "#transfer/migrate/migrate-space";
 import { SHAPE_NAMES, type ShapeName } from "#transfer/migrate/rules/foreign-messages";
 import { parseColumns } from "#transfer/migrate/rules/table-columns";
@@ -16,7 +23,7 @@ import {
   openMigrationSource,
 } from "#transfer/migrate/sources/open-migration-source";
 import { verifyMigration } from "#transfer/migrate/verify-migration";
-import { MigrationTelling } from "./migration-telling.ts";
+import type { Json } from "#log/json/json-text";
 
 export const migrateCommand: Command = {
   name: "migrate",
@@ -180,4 +187,100 @@ function statusOf(left: readonly MigrateLeft[]): number {
     code === "diverged" ? STATUS.conflict : STATUS[ERROR_GROUPS[code]],
   );
   return Math.max(STATUS.ok, ...statuses);
+}
+
+const SIDE_CHARS = 400;
+const DIFFERENCES_SHOWN = 20;
+
+/** Says what becomes of each conversation in the order in which it is known. */
+class MigrationTelling {
+  readonly #call: Call;
+  readonly #source: string;
+  #told: Promise<void> = Promise.resolve();
+  #differences: number = 0;
+
+  constructor(call: Call, source: string) {
+    this.#call = call;
+    this.#source = safeLine(source);
+  }
+
+  readonly conversation = ({ state: type, ...outcome }: MigrateOutcome): void => {
+    if (this.#call.json) this.#write(jsonLine({ type, ...outcome }));
+    else if ("message" in outcome) this.#remark(`${outcome.source}: ${outcome.message}`);
+  };
+
+  readonly caughtUp = (): void => {
+    if (!this.#call.json) this.#remark("Brought all there is; Ctrl-C stops following it");
+  };
+
+  readonly difference = (difference: MigrationDifference): void => {
+    if (this.#call.json) return this.#write(jsonLine({ type: "difference", ...difference }));
+    if (++this.#differences > DIFFERENCES_SHOWN) return;
+    const { source, place, number, there, here } = difference;
+    const { one, other } = fromDifference(textOf(there), here === null ? "nothing" : textOf(here));
+    this.#remark(`${source}, message ${number} is not the same (${place})`);
+    this.#remark(`there: ${one}`);
+    this.#remark(`here: ${other}`);
+  };
+
+  async brought({ left, ...result }: MigrateResult, dryRun: boolean): Promise<void> {
+    if (this.#call.json)
+      this.#write(jsonLine({ type: "end", ...result, left: left.length, ...(dryRun ? { dryRun } : {}) }));
+    else {
+      const { messages, brought, conversations, system } = result;
+      const all = counted(conversations, "conversation");
+      const within = brought === conversations ? all : `${brought} of ${all}`;
+      const verb = dryRun ? "Would bring" : "Brought";
+      const what =
+        messages === 0 ? `Nothing new in ${all}` : `${verb} ${counted(messages, "message")} in ${within}`;
+      this.#end(`${what} of ${this.#source}`, system, left.length);
+    }
+    await this.#told;
+  }
+
+  async verified({ differences, left, ...result }: VerifyResult): Promise<void> {
+    const counts = { differences: differences.length, left: left.length };
+    if (this.#call.json) this.#write(jsonLine({ type: "end", ...result, ...counts }));
+    else {
+      const { same, ahead, conversations, system } = result;
+      const more = ahead === 0 ? "" : `; ${counted(ahead, "message")} more here, behind them`;
+      const hidden = differences.length - DIFFERENCES_SHOWN;
+      if (hidden > 0) this.#remark(`and ${hidden} more; --json lists them all`);
+      const text =
+        differences.length === 0
+          ? `All ${counted(same, "message")} in ${counted(conversations, "conversation")} of ${this.#source} are the same here`
+          : `${counted(differences.length, "conversation")} of ${conversations} not the same as in ${this.#source}`;
+      this.#end(`${text}${more}`, system, left.length);
+    }
+    await this.#told;
+  }
+
+  #end(text: string, system: number, left: number): void {
+    const told =
+      system === 0 ? "" : `; ${counted(system, "system message")} not brought, which no conversation has`;
+    const leftOut = left === 0 ? "" : `; ${counted(left, "conversation")} left out`;
+    this.#write(`${text}${told}${leftOut}\n`);
+  }
+
+  #remark(text: string): void {
+    this.#told = this.#told.then(() => remark(this.#call, safeLine(text)));
+  }
+
+  #write(text: string): void {
+    this.#told = this.#told.then(() => this.#call.io.out.write(text));
+  }
+}
+
+function textOf(value: Json): string {
+  return JSON.stringify(value);
+}
+
+/** Both sides from shortly before where they part, so that it is seen in long messages, too. */
+function fromDifference(one: string, other: string): { readonly one: string; readonly other: string } {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  const start = at < SIDE_CHARS / 2 ? 0 : at - SIDE_CHARS / 4;
+  const cut = (text: string): string =>
+    `${start > 0 ? "…" : ""}${text.slice(start, start + SIDE_CHARS)}${text.length > start + SIDE_CHARS ? "…" : ""}`;
+  return { one: cut(one), other: cut(other) };
 }

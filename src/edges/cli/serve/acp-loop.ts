@@ -5,10 +5,9 @@ import { withoutModelKeys } from "#agent/models/providers";
 import { codingTools } from "#agent/tools/coding-tools";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import type { AgentLoop } from "#edges/acp/loop/loop-agent";
-import { isDeadProcess } from "#turn/running-process";
-import { nameOfProcess } from "#turn/running-process";
+import { isDeadProcess, nameOfProcess } from "#turn/running-process";
 import type { Call } from "#edges/cli/command";
-import { mcpServersOf } from "#edges/cli/mcp/mcp-file";
+import { mcpServersOf } from "#edges/cli/chat/mcp-file";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 
 const LOOP = "holdfast"; // what editors call it, and the log where it says who carried a conversation

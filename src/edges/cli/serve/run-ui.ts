@@ -1,10 +1,10 @@
 import { newSecret } from "#edges/http/access/grant";
 import { LogError } from "#log/errors";
 import { findAddress } from "#edges/cli/address";
-import { answer, type Call, remark } from "#edges/cli/command";
-import { openBrowser } from "./open-browser.ts";
-import { mayPrintSecrets } from "#edges/cli/serve/server-run";
+import { type Call, answer, remark } from "#edges/cli/command";
+import { mayPrintSecrets } from "./server-run.ts";
 import { supervise } from "./supervise.ts";
+import { spawn } from "node:child_process";
 
 const PASSED_TEXTS = ["host", "cwd", "speed", "base-url"];
 const PASSED_LISTS = ["allow-host", "model", "agent", "account"];
@@ -65,4 +65,27 @@ async function pageOf(call: Call): Promise<string> {
   const { conversation, entry } = await findAddress(holdfast, id);
   const page = `/c/${encodeURIComponent(conversation.id)}`;
   return entry === null ? page : `${page}?at=${encodeURIComponent(entry)}`;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The command that opens an address where there is a display; null where there is none. */
+export function browserCommand(
+  url: string,
+  { platform, env }: { readonly platform: NodeJS.Platform; readonly env: Env },
+): readonly [string, ...string[]] | null {
+  if (platform === "darwin") return ["open", url];
+  if (platform === "win32") return ["cmd", "/c", "start", '""', url];
+  const hasDisplay = Boolean(env["DISPLAY"]) || Boolean(env["WAYLAND_DISPLAY"]);
+  return hasDisplay ? ["xdg-open", url] : null;
+}
+
+/** Tries to open a browser; the address was printed, so nothing depends on it. */
+export function openBrowser(url: string, env: Env): void {
+  const command = browserCommand(url, { platform: process.platform, env });
+  if (command === null) return;
+  const [program, ...args] = command;
+  const child = spawn(program, args, { stdio: "ignore", detached: true, env });
+  child.on("error", () => undefined);
+  child.unref();
 }

@@ -1,0 +1,139 @@
+import type { AgentResult } from "#agent/agent-options";
+import { PROVIDERS } from "#agent/models/providers";
+import { endingSentence } from "#operations/text";
+import { clockOf, spanText } from "#edges/cli/view/time";
+import { readWaiting } from "#agent/read-waiting";
+import type { Conversation } from "#conversation/conversation";
+import { readLastTurn } from "#conversation/list-conversations";
+import { decodeEntry } from "#log/codec";
+import { effectsOf } from "#log/projections/effects";
+import { isWorkedOn } from "#transfer/listed/listed-state";
+import { jsonPreview } from "#transfer/shown/entry-preview";
+
+/** Where a person reads it, which decides what they can do next. */
+type ReadAt = { readonly at: "chat" } | { readonly at: "command"; readonly conversation: string };
+
+type Ended = Pick<AgentResult, "outcome" | "class" | "message" | "resetAtMs" | "model">;
+
+/** What is said in a chat behind a turn's last word; null when there is nothing to add. */
+export function endedText(ended: Ended & Pick<AgentResult, "waiting">): string | null {
+  const { outcome, class: known, message, waiting } = ended;
+  if (outcome === "completed" && known !== "empty") return message === "" ? null : message;
+  if (outcome === "waiting")
+    return `The turn waits for an answer about ${waiting.map(({ tool }) => tool).join(", ") || "a tool"}, and nothing is lost meanwhile; /continue asks you again.`;
+  return endingText(ended, { at: "chat" }, Date.now());
+}
+
+/** What became of a turn that did not complete: what happened, what is safe, what to do next. */
+export function endingText(ended: Ended, where: ReadAt, nowMs: number): string {
+  const { class: known, outcome, message, resetAtMs } = ended;
+  const goOn = where.at === "chat" ? "/continue" : `\`holdfast continue ${where.conversation}\``;
+  const said = message.replace("`continue` goes on with it", `${goOn} goes on with it`).replace(/\.$/, "");
+  switch (known) {
+    case "limit":
+    case "credit": {
+      const until = resetAtMs === null ? "" : ` It may be asked again ${whenText(resetAtMs, nowMs)}.`;
+      return `${said}.${until} What was said is kept; ${goOn} asks again.`;
+    }
+    case "auth":
+      return `${said}. ${keyText(ended.model)}What was said is kept; ${goOn} asks again.`;
+    case "overloaded":
+      return `${said}. What was said is kept; ${goOn} asks again.`;
+    case "poisoned":
+      return `${said}. ${HIDE} What was said is kept; ${goOn} asks again.`;
+    case "too_long":
+      return `${said}. ${where.at === "chat" ? "/compact summarises what is older" : "`holdfast chat ID`, then /compact, summarises what is older"}; ${goOn} asks again.`;
+    case "failed":
+    case "expired":
+    case "lost":
+    case "crashed":
+    case "stale_replay":
+      return `${said === "" ? endingSentence({ outcome: "failed", class: known }) : `${said}.`}${doubtText(said)} What was said is kept; ${goOn} asks again.`;
+    case "cancelled":
+      return `${endingSentence({ outcome: "interrupted", class: known })} ${goOn} goes on.`;
+    case "completed":
+    case "turn_limit":
+    case "empty":
+    case null:
+      return outcome === "completed" && known === "completed" ? said : `${said}.`;
+  }
+}
+
+const HIDE = "`holdfast hide ID@ENTRY` keeps an entry from the model.";
+
+function keyText(model: string | null): string {
+  const provider = PROVIDERS[model?.split("/")[0] ?? ""];
+  return provider === undefined ? "" : `${provider.keyVariable} was not accepted: set another. `;
+}
+
+/** A service that does not know the path or the name says so in few words. */
+function doubtText(said: string): string {
+  return said.startsWith("404 ")
+    ? " Is the model's name wrong, or the base URL (which ends in /v1 mostly)?"
+    : "";
+}
+
+function whenText(atMs: number, nowMs: number): string {
+  if (atMs <= nowMs) return "now";
+  return `in ${spanText(atMs - nowMs)} (${clockOf(new Date(atMs).toISOString())})`;
+}
+
+const CALL_CHARS = 120;
+
+/** What a person who comes back should know of the last turn before they say anything; null when it ended well. */
+export async function lastTurnText(conversation: Conversation): Promise<string | null> {
+  const last = await readLastTurn(conversation.space, conversation.id);
+  if (last === null) return null;
+  if (last.state === "ended") {
+    if (last.outcome === "completed") return null;
+    const until = last.resetAt === null ? "" : ` until ${clockOf(last.resetAt)}`;
+    const how =
+      last.outcome === "interrupted" ? "was stopped" : until === "" ? "failed" : `is parked${until}`;
+    return `The last turn ${how}; /continue goes on with it.`;
+  }
+  if (await isWorkedOn((await conversation.head()).lease))
+    return "The last turn still runs in another process; what you say waits for its end.";
+  const unknown = await unknownText(conversation);
+  const [first] = await readWaiting(conversation);
+  if (first !== undefined)
+    return `The last turn waits for your answer about ${callText(first.tool, first.input)}; /continue asks you again.${unknown}`;
+  return `The last turn was cut off before its end; /continue goes on with it.${unknown}`;
+}
+
+/** What a new prompt does to a turn that somebody left; null where there is none. */
+export async function leftText(conversation: Conversation): Promise<string | null> {
+  const last = await readLastTurn(conversation.space, conversation.id);
+  if (last?.state !== "open") return null;
+  const waiting = await readWaiting(conversation);
+  const dropped = waiting.map(
+    ({ tool, input }) => `The question about ${callText(tool, input)} is dropped; it was not run.`,
+  );
+  const text = `${dropped.join(" ")}${await unknownText(conversation)}`.trim();
+  return text === "" ? null : text;
+}
+
+/** Calls of the last turn that were begun and have no outcome: a person has to look. */
+async function unknownText(conversation: Conversation): Promise<string> {
+  const { space, id } = conversation;
+  const [start] = await space.read({ conversation: id, limit: 1, newestFirst: true, types: ["turn_start"] });
+  if (start === undefined) return "";
+  const types = ["message", "tool_intent"] as const;
+  const stored = await space.read({ conversation: id, after: start.seq, limit: 100_000, types });
+  const entries = stored.map((entry) => decodeEntry(entry));
+  const inputs = new Map(
+    entries.flatMap((entry) => (entry.type === "tool_intent" ? [[entry.id, entry.input] as const] : [])),
+  );
+  const begun = effectsOf(entries).filter(({ state, intent }) => state === "unknown" && intent !== null);
+  return begun
+    .map(({ name, intent }) =>
+      intent === null
+        ? ""
+        : ` ${callText(name, inputs.get(intent))} was begun, and nobody knows how it ended: look before it is done again.`,
+    )
+    .join("");
+}
+
+function callText(tool: string, input: unknown): string {
+  const text = `${tool} ${jsonPreview(input)}`.trim();
+  return text.length > CALL_CHARS ? `${text.slice(0, CALL_CHARS)}…` : text;
+}
