@@ -15,7 +15,7 @@ import { SIM_MODELS, simulatedEmail, simulatedSource } from "#edges/cli/serve/si
 import { packageVersion } from "#edges/cli/command";
 import { assistant, user } from "#log/message-builders";
 import { openHoldfast } from "#open";
-import { exportBundle } from "#transfer/export-bundle";
+import { exportBundle } from "#transfer/bundles/export-bundle";
 import { launchBrowser } from "../test/support/chromium.ts";
 import { buildUi } from "./build-ui.ts";
 import { readPng, writePng } from "./small-png.ts";

@@ -59,7 +59,7 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/edges/http/transfers/transfer-handlers.ts",
     "src/telemetry/open-telemetry.ts",
     "src/telemetry/metrics.ts",
-    "src/transfer/export-bundle.ts",
+    "src/transfer/bundles/export-bundle.ts",
   ],
   "the month that something is of": ["src/edges/http/access/kept-answers.ts"],
   "what one server process hands to the next": ["src/edges/http/access/launch-codes.ts"],

@@ -33,15 +33,9 @@ const LAYERS = [
 ];
 // Text for codes: pure, without a dependency, for every layer from transfer on and for the web UI.
 const TEXT = "src/operations/text.ts";
-const SIBLINGS = ["src/stores", "src/vendors", "src/transfer/importers", "src/edges", "src/edges/adapters"];
+const SIBLINGS = ["src/stores", "src/vendors", "src/edges", "src/edges/adapters"];
 // What siblings share.
-const KITS = [
-  "src/stores/indexed/",
-  "src/vendors/endings/",
-  "src/vendors/records/",
-  "src/vendors/vendor.ts",
-  "src/transfer/importers/importer.ts",
-];
+const KITS = ["src/stores/indexed/", "src/vendors/endings/", "src/vendors/records/", "src/vendors/vendor.ts"];
 const COMPOSERS = ["src/edges/cli/", "src/vendors/known-vendors.ts", "src/index.ts", "src/open.ts"];
 
 function importsOf(file: string): readonly string[] {
@@ -107,7 +101,7 @@ const UI_MAY_KNOW = [
   "src/edges/http/client/",
   "src/edges/http/faults/fault-api.ts",
   "src/log/",
-  "src/transfer/shown/shown-text.ts",
+  "src/transfer/views/safe-text.ts",
   TEXT,
 ];
 

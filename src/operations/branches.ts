@@ -5,7 +5,7 @@ import { LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import { objectText } from "#log/json/json-text";
 import type { Place } from "#log/lineage/head";
-import { SCHEMA_VERSION } from "#transfer/schema-version";
+import { SCHEMA_VERSION } from "#transfer/context-text";
 import { conversationOf } from "./acts.ts";
 import { shortLine } from "./cut-strings.ts";
 import { JsonText, operation, type OutputOf } from "./operation.ts";

@@ -2,9 +2,8 @@ import { LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import { queryWords } from "#log/search";
 import type { Holdfast } from "#conversation/holdfast";
-import { diffJson } from "#transfer/shown/diff-json";
-import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
-import { snippetOf } from "#transfer/shown/search-snippet";
+import { diffJson, type NamedBranch, type NamedDiff } from "#transfer/views/diff-json";
+import { snippetOf } from "#transfer/views/entry-preview";
 import { JsonText, operation } from "./operation.ts";
 import {
   answer,

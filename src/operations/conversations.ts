@@ -4,7 +4,7 @@ import type { EntryBody, Metadata } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { Settings } from "#log/projections/settings";
 import type { ConversationRow, HeadView } from "#store/requests";
-import { isAbandoned } from "#transfer/listed/listed-state";
+import { isAbandoned } from "#transfer/views/conversation-state";
 import { LIST_STATUSES, LISTED_STATES, type ListedRow, listRows } from "./listed-rows.ts";
 import { appendFact, conversationOf, keyed, ofEntry, ownerAct } from "./acts.ts";
 import { operation } from "./operation.ts";

@@ -7,13 +7,13 @@ import { LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import { ChainReader } from "#log/projections/chain";
 import type { Queued } from "#log/projections/queue";
-import { type EffectRow, readEffectRows } from "#transfer/shown/effect-rows";
+import { type EffectRow, readEffectRows } from "#transfer/views/effect-rows";
 import {
   linkDetails,
   type LinkDetails,
   type LinkWithFidelity,
   withFidelity,
-} from "#transfer/shown/link-details";
+} from "#transfer/views/link-details";
 import type { PermissionAsked } from "#turn/host";
 import { conversationOf, viewsOf } from "./acts.ts";
 import { ENTRIES_PAGE } from "./entry-pages.ts";

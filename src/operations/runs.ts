@@ -1,7 +1,7 @@
 import type { UsageSum } from "#log/add-usage";
 import { type HydratedRun, runNotFound } from "#conversation/runs/hydrate";
 import type { Run } from "#log/runs/run-row";
-import { hydratedText } from "#transfer/shown/run-text";
+import { hydratedText } from "#transfer/context-text";
 import { JsonText, operation } from "./operation.ts";
 import {
   answer,

@@ -1,6 +1,6 @@
 /** Text for the codes that a log and a list hold: one table, which every edge and the web UI import. */
 import type { EndingClass } from "#log/ending-class";
-import type { ListedState } from "#transfer/listed/listed-state";
+import type { ListedState } from "#transfer/views/conversation-state";
 
 /** For every place where you fork, edit and go back. */
 export const NOT_UNDONE = "Files and external effects are not undone.";

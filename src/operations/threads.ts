@@ -18,7 +18,7 @@ import {
   type ThreadRow as Row,
   ThreadRows,
 } from "#log/thread/thread-rows";
-import { SCHEMA_VERSION } from "#transfer/schema-version";
+import { SCHEMA_VERSION } from "#transfer/context-text";
 import type { PermissionAsked } from "#turn/host";
 import { conversationOf, viewsOf } from "./acts.ts";
 import { conversationSchema, type ConversationView, conversationView } from "./conversations.ts";

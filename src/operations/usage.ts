@@ -9,7 +9,7 @@ import {
   usageJson,
   type UsageRow,
   UsageRows,
-} from "#transfer/shown/usage-rows";
+} from "#transfer/views/usage-rows";
 import { conversationOf, viewsOf } from "./acts.ts";
 import { operation } from "./operation.ts";
 import {

@@ -1,11 +1,12 @@
-import { readsAsWritten } from "#log/codec";
+import { readsAsWritten, entryLine } from "#log/codec";
 import type { Entry, StoredEntry } from "#log/entry";
 import type { ConversationId } from "#log/ids";
 import { type Member, membersOf, objectText } from "#log/json/json-text";
 import type { ExactContext } from "#log/projections/context";
 import type { SentContext } from "#log/projections/sent-context";
 import type { ContextMessage } from "#log/projections/pairs";
-import { SCHEMA_VERSION } from "./schema-version.ts";
+import type { ExactRun } from "#conversation/runs/hydrate"; /** Stands in every JSON answer that programs read; counted up when one of them changes other than by addition. */
+export const SCHEMA_VERSION = 1;
 
 const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([
   "role",
@@ -84,4 +85,24 @@ function lastOfEach(members: readonly Member[]): readonly Member[] {
   return members.filter(
     (member, index) => members.findLastIndex(({ name }) => name === member.name) === index,
   );
+}
+
+/** A run that was hydrated as one JSON object in which all that was given stands as the text it was given in. */
+export function hydratedText(hydrated: ExactRun): string {
+  const { run, seeds, messages, context, state, totals, exact } = hydrated;
+  const seed = exact.seed === null ? undefined : memberText(exact.seed, "messages");
+  const members = contextMembers({ ...context, settings: exact.settings, entries: exact.entries() });
+  const system: Member = { name: "system", text: JSON.stringify(context.system) };
+  return objectText([
+    { name: "schemaVersion", text: String(SCHEMA_VERSION) },
+    { name: "run", text: JSON.stringify(run) },
+    { name: "seeds", text: seed ?? JSON.stringify(seeds) },
+    { name: "messages", text: `[${messages.map((message) => entryLine(message)).join(",")}]` },
+    { name: "context", text: objectText([system, ...members]) },
+    {
+      name: "state",
+      text: members.find(({ name }) => name === "state")?.text ?? JSON.stringify(state),
+    },
+    { name: "totals", text: JSON.stringify(totals) },
+  ]);
 }

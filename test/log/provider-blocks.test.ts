@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { acpBlock } from "#edges/acp/host/updates";
 import { replayOf } from "#edges/acp/host/history";
 import { previewOf } from "#edges/cli/view/preview";
-import { blockPreview } from "#transfer/shown/entry-preview";
+import { blockPreview } from "#transfer/views/entry-preview";
 import type { ContentBlock } from "#log/message";
 import { searchText } from "#log/entry-types";
 import { readPriorContext } from "#upstream/prior/read-prior";

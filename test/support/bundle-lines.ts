@@ -1,4 +1,4 @@
-import { endLine, FileDigest } from "#transfer/lines/file-end";
+import { endLine, FileDigest } from "#transfer/bundles/bundle-lines";
 
 const TIME = "2026-01-01T10:00:00.000Z";
 

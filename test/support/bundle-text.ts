@@ -1,8 +1,8 @@
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import { importBundle, type ImportOptions } from "#transfer/import/import-bundle";
-import type { ImportFile } from "#transfer/import/open-import";
-import { type ExportOptions, exportLines } from "#transfer/lines/export-lines";
+import { importBundle, type ImportOptions } from "#transfer/bundles/import-bundle";
+import type { ImportFile } from "#transfer/bundles/open-import";
+import { type ExportOptions, exportLines } from "#transfer/bundles/export-lines";
 
 const EXPORTED_AT = "2026-01-01T12:00:00.000Z";
 

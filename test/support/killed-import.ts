@@ -7,8 +7,8 @@ import { Holdfast } from "#conversation/holdfast";
 import { openStore } from "#open";
 import { decorateStore } from "#store/decorate";
 import type { Store } from "#store/store";
-import { bundleFile } from "#transfer/import/bundle-file";
-import { importBundle } from "#transfer/import/import-bundle";
+import { bundleFile } from "#transfer/bundles/open-import";
+import { importBundle } from "#transfer/bundles/import-bundle";
 
 const [address = "", file = "", dieAtText = "0"] = process.argv.slice(2);
 const dieAt = Number(dieAtText);

@@ -13,9 +13,9 @@ import type { Holdfast } from "#conversation/holdfast";
 import { isLogError } from "#log/errors";
 import { user } from "#log/message-builders";
 import { openHoldfast } from "#open";
-import { exportBundle } from "#transfer/export-bundle";
-import { bundleFile } from "#transfer/import/bundle-file";
-import { importBundle } from "#transfer/import/import-bundle";
+import { exportBundle } from "#transfer/bundles/export-bundle";
+import { bundleFile } from "#transfer/bundles/open-import";
+import { importBundle } from "#transfer/bundles/import-bundle";
 
 const [folder = "", megabytesText = "1", kind = "sqlite"] = process.argv.slice(2);
 const megabytes = Number(megabytesText);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { assistant, user } from "#log/message-builders";
 import { openHoldfast } from "#open";
-import { diffJson } from "#transfer/shown/diff-json";
+import { diffJson } from "#transfer/views/diff-json";
 import { type Compared, comparedRows, differs } from "../../ui/src/pages/diff/compared-rows.ts";
 
 const call = (id: string, path: string) =>

@@ -9,7 +9,7 @@ import { simulatedEmail } from "#edges/cli/serve/simulated-agent";
 import { assistant, toolResult, user } from "#log/message-builders";
 import type { EntryBody } from "#log/entry";
 import { hydrateRun } from "#conversation/runs/hydrate";
-import { hydratedText } from "#transfer/shown/run-text";
+import { hydratedText } from "#transfer/context-text";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { openUi, picture, type Ui } from "../support/browser.ts";

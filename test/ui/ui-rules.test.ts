@@ -20,7 +20,7 @@ import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/a
 import { changedLines } from "../../ui/src/text/changes/file-change.ts";
 import { plainStretches } from "../../ui/src/text/plain-stretches.ts";
 import { NESTED } from "../support/hostile-log.ts";
-import { shortId } from "#transfer/shown/shown-text";
+import { shortId } from "#transfer/views/safe-text";
 
 const entry = (seq: number, body: object): Entry =>
   ({

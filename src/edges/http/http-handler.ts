@@ -32,7 +32,7 @@ import { RouteTable } from "./routes/route-table.ts";
 import { newLine, type OnError, REQUEST_ID_HEADER, RequestLog, type RequestLine } from "./server-log.ts";
 import { HEALTH_MS, StoreProbe } from "./store-probe.ts";
 import { UiFiles } from "./pages/ui-files.ts";
-import { SCHEMA_VERSION } from "#transfer/schema-version";
+import { SCHEMA_VERSION } from "#transfer/context-text";
 
 /** A request that reached its operation. */
 interface Routed {

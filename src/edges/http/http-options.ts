@@ -8,7 +8,7 @@ import type { StreamLimits } from "./events/event-stream.ts";
 import type { ServedReplays } from "./replays/running-replays.ts";
 import type { KnownNames } from "./guard/check-sender.ts";
 import type { RateLimits } from "./guard/rate-limit.ts";
-import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
+import type { AgentRecords } from "#transfer/agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
 import type { ServerLog } from "./server-log.ts";
 import type { AgentSources } from "./turns/agent-source.ts";

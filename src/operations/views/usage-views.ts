@@ -13,7 +13,7 @@ import type { Head } from "#log/lineage/head";
 import { DailyUsage } from "#log/projections/daily-usage";
 import { projectionBy } from "#log/projections/projection";
 import type { ConversationRow } from "#store/requests";
-import { totalOf } from "#transfer/shown/usage-rows";
+import { totalOf } from "#transfer/views/usage-rows";
 import { type TurnMark, TurnUsage, type TurnUsageRow } from "./turn-usage.ts";
 
 /** What was spent on one day with one model, by conversations or by replays of them. */

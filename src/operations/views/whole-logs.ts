@@ -5,7 +5,7 @@ import type { Entry } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { ChainReader, Link } from "#log/projections/chain";
 import { type TreeKind, treeKind } from "#log/lineage/tree-filter";
-import { costIn, entryPreview, kindOf } from "#transfer/shown/entry-preview";
+import { costIn, entryPreview, kindOf } from "#transfer/views/entry-preview";
 
 /** Which sessions a message was sent to, or came from, in that order. */
 export interface Stamp {

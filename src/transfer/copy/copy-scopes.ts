@@ -5,7 +5,7 @@ import { readLog } from "#conversation/read-log";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { decorateStore } from "#store/decorate";
-import { copiedKey } from "./log-writer.ts";
+import { copiedKey } from "./copy-log.ts";
 
 /**
  * The logs of what is remembered. Of a scope one log counts; what is removed for ever goes with the log before it. So only

@@ -3,13 +3,90 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { EntryBody } from "#log/entry";
 import { type ErrorCode, isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
-import { findHead } from "#transfer/copy/shared-prefix";
-import type { MigrateLeft, MigrateOptions, MigrateResult } from "./migrate-result.ts";
+import { findHead } from "#transfer/copy/copy-log";
 import type { MigrationSource, SourceListed } from "./migration-source.ts";
-import { comparePieces, messagesHere } from "./compare-pieces.ts";
-import { checkOrder, entriesIn, missingPieces, position } from "./missing-pieces.ts";
-import { storedBodies } from "./piece-bodies.ts";
-import { conversationIdFor, madeKey, type ReadyPiece, readyConversation } from "./ready-pieces.ts";
+import {
+  comparePieces,
+  messagesHere,
+  storedBodies,
+  conversationIdFor,
+  madeKey,
+  type ReadyPiece,
+  readyConversation,
+  bodiesOf,
+} from "./ready-pieces.ts";
+import type { Json } from "#log/json/json-text";
+import type { SpaceStore } from "#store/facets";
+
+export interface MigrateOptions {
+  /** Only these, by what the source calls them. */
+  readonly only?: readonly string[];
+  /** Reads and checks everything, and writes nothing. */
+  readonly dryRun?: boolean;
+  /** Stops before the next conversation. What is there can be gone on with. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
+  readonly onConversation?: (outcome: MigrateOutcome) => void;
+}
+
+/** What became of one conversation; of one that had nothing new, nothing is said. */
+export type MigrateOutcome =
+  | {
+      readonly state: "brought";
+      readonly conversation: string;
+      /** What the source calls it. */
+      readonly source: string;
+      readonly messages: number;
+    }
+  | MigrateLeft;
+
+/** A conversation of which nothing was written in this pass. */
+export interface MigrateLeft {
+  readonly state: "left";
+  readonly conversation: string;
+  readonly source: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+export interface MigrateResult {
+  /** How many the source has. */
+  readonly conversations: number;
+  /** Of how many something was brought. */
+  readonly brought: number;
+  readonly messages: number;
+  /** What a model was told of itself: no part of a conversation, and not brought. */
+  readonly system: number;
+  readonly left: readonly MigrateLeft[];
+  readonly stopped: boolean;
+}
+
+/** The first place at which a conversation is not what the source says. */
+export interface MigrationDifference {
+  readonly conversation: string;
+  readonly source: string;
+  /** Where it is in the source: table and row, or step. */
+  readonly place: string;
+  /** The how many-th message of the conversation, from 1. */
+  readonly number: number;
+  readonly there: Json;
+  /** The same message as it is here, in the same shape; null where there is none. */
+  readonly here: Json;
+}
+
+export interface VerifyResult {
+  readonly conversations: number;
+  /** Messages that are the same on both sides. */
+  readonly same: number;
+  /** Messages that were written here behind the last one of the source. */
+  readonly ahead: number;
+  readonly system: number;
+  /** One for each conversation that is not the same. */
+  readonly differences: readonly MigrationDifference[];
+  /** Those that cannot be read. */
+  readonly left: readonly MigrateLeft[];
+  readonly stopped: boolean;
+}
 
 const LANES = 8; // conversations written at once, so that their writes share a commit
 const POLL_MS = 1_000;
@@ -231,4 +308,56 @@ export async function chosen(
       conversation: missing,
     });
   return found;
+}
+
+/** How many pieces are there: they were written in order, so halves are asked for. */
+async function position(
+  space: SpaceStore,
+  id: ConversationId,
+  pieces: readonly ReadyPiece[],
+): Promise<number> {
+  let [low, high] = [0, pieces.length];
+  for (let at = high - 1; low < high; at = (low + high) >> 1) {
+    const piece = pieces[at];
+    if (piece === undefined) break;
+    if ((await space.findAppend(id, piece.key)) === null) high = at;
+    else low = at + 1;
+  }
+  return low;
+}
+
+/** The log has too few entries for what is known of it: something was written there behind what was brought. */
+async function checkOrder(
+  space: SpaceStore,
+  id: ConversationId,
+  pieces: readonly ReadyPiece[],
+): Promise<void> {
+  for (const { key, place } of pieces)
+    if ((await space.findAppend(id, key)) === null)
+      throw new LogError(
+        "diverged",
+        `${place}: was written there before what is here already, and came too late for its place; nothing was written`,
+        { conversation: id, place },
+      );
+}
+
+/** What is to be written from the next piece on: an end without messages may be there, or have no start here. */
+async function missingPieces(
+  space: SpaceStore,
+  id: ConversationId,
+  { pieces, next }: { readonly pieces: readonly ReadyPiece[]; readonly next: number },
+): Promise<readonly ReadyPiece[]> {
+  const has = async (key: string): Promise<boolean> => (await space.findAppend(id, key)) !== null;
+  const rest: ReadyPiece[] = [];
+  for (const piece of pieces.slice(next)) {
+    if (piece.items.length === 0 && (await has(piece.key))) continue;
+    const start = pieces.findIndex(({ run }) => run !== undefined && run.run === piece.end?.run);
+    const isBegun = start === -1 || start >= next || (await has(pieces[start]?.key ?? ""));
+    if (isBegun) rest.push(piece);
+  }
+  return rest;
+}
+
+function entriesIn(pieces: readonly ReadyPiece[]): number {
+  return pieces.reduce((sum, piece) => sum + bodiesOf(piece).length, 0);
 }

@@ -1,6 +1,6 @@
 import type { Bodies } from "#log/entry";
 import type { Json } from "#log/json/json-text";
-import type { ShapeName } from "#transfer/migrate/rules/foreign-messages";
+import type { ShapeName } from "./foreign-messages.ts";
 
 /** Where an app keeps its messages at present. It is only read. */
 export interface MigrationSource {

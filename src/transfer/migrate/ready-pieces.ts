@@ -1,7 +1,7 @@
 import { idForKey } from "#conversation/id-for-key";
 import { isMedia } from "#log/blob-names";
-import { LogError } from "#log/errors";
-import { type ConversationId, type EntryId, parseConversationId, parseKey } from "#log/ids";
+import { LogError, isLogError } from "#log/errors";
+import { type ConversationId, type EntryId, parseConversationId, parseKey, parseEntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { Message } from "#log/message";
 import {
@@ -10,10 +10,16 @@ import {
   readForeign,
   type ShapeName,
   shapeOf,
-} from "#transfer/migrate/rules/foreign-messages";
-import { located } from "#transfer/migrate/rules/located";
-import { entryIdFor, ownMarks } from "#transfer/migrate/rules/message-marks";
+  located,
+  writeForeign,
+} from "./foreign-messages.ts";
 import type { MessageMarks, SourcePiece } from "./migration-source.ts";
+import type { EntryBody } from "#log/entry";
+import { type BlobPlace, storeImages, loadImages } from "#transfer/messages/images";
+import { fieldsOf } from "#log/json/json-fields";
+import type { Holdfast } from "#conversation/holdfast";
+import { isSameJson } from "#log/json/same-json";
+import type { MigrationDifference } from "./migrate-space.ts";
 
 /** A piece that can be written as it is. */
 export interface ReadyPiece extends Pick<SourcePiece, "key" | "place" | "time" | "run" | "turn" | "end"> {
@@ -94,4 +100,178 @@ export function conversationIdFor(source: string): ConversationId {
 /** The key under which a source has made a conversation, and nobody else. */
 export function madeKey(id: string, source: string): string {
   return `migrate/${idForKey("migrate", id, source)}`;
+}
+
+/** The entries of a piece: its run begins before its messages, its turn after the prompt, and both end after the rest. */
+export function bodiesOf({ key, time, items, run, turn, end }: ReadyPiece): readonly EntryBody[] {
+  const said = items.flatMap(messageBodies);
+  const answer = said.findIndex(({ message }) => message.role !== "user");
+  const asked = said.slice(0, answer === -1 ? said.length : answer);
+  const last = turn === undefined ? undefined : asked.pop();
+  const prompt = last === undefined ? undefined : { ...last, id: last.id ?? idForKey("prompt", key) };
+  const bodies: readonly EntryBody[] = [
+    ...(run === undefined ? [] : [{ type: "run_start" as const, ...run }]),
+    ...asked,
+    ...(prompt === undefined ? [] : [prompt]),
+    ...(turn === undefined
+      ? []
+      : [{ type: "turn_start" as const, ...turn, ...(prompt === undefined ? {} : { prompt: prompt.id }) }]),
+    ...(answer === -1 ? [] : said.slice(answer)),
+    ...endBodies(end),
+  ];
+  return bodies.map((body) => (time === null ? body : Object.assign(body, { time })));
+}
+
+type MessageBody = Extract<EntryBody, { type: "message" }>;
+
+/** Where one message of the source is several here, the first has its id. */
+function messageBodies({ messages, marks, entry }: ReadyItem): readonly MessageBody[] {
+  return messages.map((message, at) => ({
+    type: "message",
+    ...(at === 0 && entry !== null ? { id: entry } : {}),
+    message: withMarks(message, marks, at === 0 ? entry : (marks.id ?? null)),
+  }));
+}
+
+function endBodies(end: ReadyPiece["end"]): readonly EntryBody[] {
+  if (end === undefined) return [];
+  const { run, turn, status } = end;
+  const over: EntryBody = { type: "run_end", run, status };
+  if (turn === undefined) return [over];
+  return [{ type: "turn_end", turn, outcome: status === "cancelled" ? "interrupted" : status }, over];
+}
+
+/** A piece as an app has it at hand: its key and its messages; the rest where it is known. */
+type PieceToWrite = Pick<SourcePiece, "key" | "messages"> & Partial<SourcePiece>;
+
+/**
+ * The entries that a migration makes of a piece, for an app that writes both sides: appended under the piece's key they are what
+ * `verifyMigration` expects, and `migrateInto` brings them no second time.
+ */
+export async function pieceBodies(
+  place: Pick<BlobPlace, "putBlob">,
+  piece: PieceToWrite,
+): Promise<readonly EntryBody[]> {
+  const { time = null, shape = null, place: where = piece.key } = piece;
+  return storedBodies(readyPiece({ ...piece, time, shape, place: where }), place);
+}
+
+/** The same of a piece that is ready, with the bytes of its images kept as blobs. */
+export async function storedBodies(
+  piece: ReadyPiece,
+  place: Pick<BlobPlace, "putBlob">,
+): Promise<readonly EntryBody[]> {
+  const items = [];
+  for (const item of piece.items) items.push({ ...item, messages: await storeImages(item.messages, place) });
+  return bodiesOf({ ...piece, items });
+}
+
+/** What messages say of themselves beyond their library's shape. */
+export function ownMarks(message: Json): MessageMarks {
+  const { message_id: snake, messageId = snake, internal } = fieldsOf(message);
+  return {
+    ...(typeof messageId === "string" && messageId !== "" ? { id: messageId } : {}),
+    ...(internal === true ? { internal } : {}),
+  };
+}
+
+/** The id of an entry for a message that has one in the source; what cannot be one becomes one that follows from it. */
+function entryIdFor(id: string): EntryId {
+  try {
+    return parseEntryId(id);
+  } catch {
+    return idForKey("migrated", id);
+  }
+}
+
+/** A message with its marks; an id that the entry cannot have stands in its details. */
+export function withMarks(message: Message, { id, internal }: MessageMarks, entry: EntryId | null): Message {
+  const { details } = message;
+  const isOther = id !== undefined && id !== entry;
+  return {
+    ...message,
+    ...(internal === true ? { internal } : {}),
+    ...(isOther ? { details: { ...fieldsOf(details), migratedFrom: id } } : {}),
+  };
+}
+
+/** The same message without what its marks added; `before`: what was read of the source. */
+export function withoutMarks(message: Message, { id, internal }: MessageMarks, before: Message): Message {
+  const { internal: kept, details, ...said } = message;
+  const { migratedFrom, ...others } = fieldsOf(details);
+  const isAdded = migratedFrom !== undefined && migratedFrom === id;
+  const own = isAdded ? (before.details === undefined ? undefined : others) : details;
+  const isInternal = kept === true && !(internal === true && before.internal === undefined);
+  return {
+    ...said,
+    ...(isInternal ? { internal: true } : {}),
+    ...(own === undefined ? {} : { details: own }),
+  };
+}
+
+interface MessageHere {
+  readonly id: EntryId;
+  readonly message: Message;
+}
+
+/** The messages of the branch, oldest first, with the bytes of their images; none where there is no such conversation. */
+export async function messagesHere(holdfast: Holdfast, id: string): Promise<readonly MessageHere[]> {
+  try {
+    const conversation = await holdfast.conversation(id);
+    const branch = await conversation.branch();
+    const entries = branch.flatMap((entry) => (entry.type === "message" && !entry.hidden ? [entry] : []));
+    const messages = await loadImages(
+      entries.map(({ message }) => message),
+      conversation,
+    );
+    return entries.flatMap((entry, at) => {
+      const message = messages[at];
+      return message === undefined ? [] : [{ id: entry.id, message }];
+    });
+  } catch (error) {
+    if (isLogError(error, "conversation_not_found")) return [];
+    throw error;
+  }
+}
+
+interface Compared {
+  readonly same: number;
+  readonly ahead: number;
+  readonly difference: Pick<MigrationDifference, "place" | "number" | "there" | "here"> | null;
+}
+
+/** Every message of pieces with the one that is here, in order. */
+export function comparePieces(pieces: readonly ReadyPiece[], here: readonly MessageHere[]): Compared {
+  let [at, same] = [0, 0];
+  for (const { place, shape, items } of pieces)
+    for (const item of items) {
+      const given = here.slice(at, at + item.messages.length);
+      const said = saidHere(item, given);
+      if (!isSameJson(said as unknown as Json, item.messages as unknown as Json) || !hasMarks(item, given)) {
+        const written = writeForeign(shape, said);
+        const [first = null] = written as readonly (Json | undefined)[];
+        const shown = written.length > 1 ? written : first;
+        return { same, ahead: 0, difference: { place, number: same + 1, there: item.foreign, here: shown } };
+      }
+      at += item.messages.length;
+      same++;
+    }
+  return { same, ahead: here.length - at, difference: null };
+}
+
+/** What is here, without what bringing it has added. */
+function saidHere({ messages, marks }: ReadyItem, here: readonly MessageHere[]): readonly Message[] {
+  return here.map(({ message }, at) => {
+    const before = messages[at];
+    return before === undefined ? message : withoutMarks(message, marks, before);
+  });
+}
+
+/** Whether entries have the ids that their messages have there, and are internal where those are. */
+function hasMarks({ messages, marks, entry }: ReadyItem, here: readonly MessageHere[]): boolean {
+  return here.every(({ id, message: { internal = false } }, at) => {
+    const before = messages[at];
+    const expected = before !== undefined && withMarks(before, marks, entry).internal === true;
+    return (at > 0 || entry === null || id === entry) && internal === expected;
+  });
 }

@@ -1,10 +1,15 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError } from "#log/errors";
-import type { MigrateLeft, MigrateOptions, MigrationDifference, VerifyResult } from "./migrate-result.ts";
-import { comparePieces, messagesHere } from "./compare-pieces.ts";
-import { chosen, targetOf } from "./migrate-space.ts";
+import {
+  type MigrateLeft,
+  type MigrateOptions,
+  type MigrationDifference,
+  type VerifyResult,
+  chosen,
+  targetOf,
+} from "./migrate-space.ts";
+import { comparePieces, messagesHere, conversationIdFor, readyConversation } from "./ready-pieces.ts";
 import type { MigrationSource } from "./migration-source.ts";
-import { conversationIdFor, readyConversation } from "./ready-pieces.ts";
 
 export interface VerifyOptions extends Pick<MigrateOptions, "only" | "signal" | "onProgress"> {
   readonly onDifference?: (difference: MigrationDifference) => void;

@@ -5,8 +5,7 @@ import type { EntryBody } from "#log/entry";
 import { openHoldfast } from "#open";
 import { decorateStore } from "#store/decorate";
 import { inMemoryStore } from "#stores/in-memory/index";
-import { copySpace, followSpace } from "#transfer/copy/copy-space";
-import type { CopyOutcome } from "#transfer/copy/copy-result";
+import { copySpace, followSpace, type CopyOutcome } from "#transfer/copy/copy-space";
 import { tellAll } from "../../support/random-space.ts";
 
 const said = (text: string): EntryBody => ({

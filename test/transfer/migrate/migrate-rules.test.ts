@@ -2,10 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "#log/json/json-text";
 import { conversationIdFor } from "#transfer/migrate/ready-pieces";
-import { addedByEach, lookWhole, messagesOfStep, orderSteps } from "#transfer/migrate/rules/checkpoint-steps";
-import { foreignProblem, readForeign, shapeOf, writeForeign } from "#transfer/migrate/rules/foreign-messages";
-import { columnsOf, parseColumns } from "#transfer/migrate/rules/table-columns";
-import { messageOfRow, parseExact, timeOf } from "#transfer/migrate/rules/table-row";
+import { addedByEach, lookWhole, messagesOfStep, orderSteps } from "#transfer/migrate/checkpoint-steps";
+import { foreignProblem, readForeign, shapeOf, writeForeign } from "#transfer/migrate/foreign-messages";
+import { columnsOf, parseColumns, messageOfRow, parseExact, timeOf } from "#transfer/migrate/table-row";
 
 describe("the order of steps", () => {
   const steps = (names: readonly string[]): { checkpoint: string; time: string }[] =>

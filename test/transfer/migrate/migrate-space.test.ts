@@ -10,7 +10,7 @@ import type { Store } from "#store/store";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { followMigration, migrateInto } from "#transfer/migrate/migrate-space";
 import type { MigrationSource, SourcePiece } from "#transfer/migrate/migration-source";
-import { pieceBodies } from "#transfer/migrate/piece-bodies";
+import { pieceBodies } from "#transfer/migrate/ready-pieces";
 import { verifyMigration } from "#transfer/migrate/verify-migration";
 
 const PNG = "aGVsbG8=";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

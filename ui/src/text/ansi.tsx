@@ -1,6 +1,6 @@
 import Anser from "anser";
 import type { JSX } from "preact";
-import { safeText } from "#transfer/shown/shown-text";
+import { safeText } from "#transfer/views/safe-text";
 
 // What a terminal would do, not show: titles, clipboards, links, device strings; ended properly, or cut off.
 const [ESC, BEL, ST] = ["\u001B", "\u0007", "\u009C"];

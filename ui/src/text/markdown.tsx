@@ -1,6 +1,6 @@
 import { Lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren, JSX } from "preact";
-import { safeText } from "#transfer/shown/shown-text";
+import { safeText } from "#transfer/views/safe-text";
 import { lazy } from "../parts/lazy.tsx";
 import { Inline } from "./inline.tsx";
 import { plainStretches } from "./plain-stretches.ts";

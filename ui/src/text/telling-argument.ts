@@ -1,4 +1,4 @@
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 
 const TELLING = [
   "command",

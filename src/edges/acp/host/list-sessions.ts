@@ -13,7 +13,7 @@ import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
 import type { HostedAgent } from "#edges/acp/bridge-agents";
 import { fieldsOf, listIn } from "#log/json/json-fields";
-import { NATIVE_SPACE } from "#transfer/agent-sessions/read-agent-sessions";
+import { NATIVE_SPACE } from "#transfer/agent-sessions";
 import { LiveProjections } from "#conversation/live-projections";
 import type { Projection } from "#log/projections/projection";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants, link, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { LogError } from "#log/errors";
-import type { ExportLine } from "#transfer/lines/export-lines";
+import type { ExportLine } from "#transfer/bundles/export-lines";
 
 const FLUSH_CHARS = 65_536;
 

@@ -2,12 +2,11 @@ import { findAddress } from "#edges/cli/address";
 import { answer, type Call, jsonSink } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { LogError } from "#log/errors";
-import type { ExportLine } from "#transfer/lines/export-lines";
-import { exportHtml } from "#transfer/people/html";
-import { LEFT_OUT, type LeftOut } from "#transfer/people/left-out";
-import { exportMarkdown } from "#transfer/people/markdown";
-import { exportJson } from "#transfer/people/people-json";
-import { Review } from "#transfer/redact/review";
+import type { ExportLine } from "#transfer/bundles/export-lines";
+import { exportHtml } from "#transfer/transcripts/html";
+import { LEFT_OUT, type LeftOut, exportJson } from "#transfer/transcripts/read-transcript";
+import { exportMarkdown } from "#transfer/transcripts/markdown";
+import { Review } from "#transfer/redactor";
 import { copyToFile } from "./export-file.ts";
 import { tellReview } from "./tell-review.ts";
 

@@ -10,8 +10,8 @@ import { type IncomingMessage, request as askPlain } from "node:http";
 import { request as askSecure } from "node:https";
 import { Readable } from "node:stream";
 import { copyChunks } from "./export-file.ts";
-import { spooledFile } from "#transfer/import/bundle-file";
-import { checkImport } from "#transfer/import/import-check";
+import { spooledFile } from "#transfer/bundles/open-import";
+import { checkImport } from "#transfer/bundles/import-check";
 
 export interface RemoteOptions {
   readonly withForks?: boolean;

@@ -1,6 +1,6 @@
 import { type Call, jsonLine, remark } from "#edges/cli/command";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
-import type { Review } from "#transfer/redact/review";
+import type { Review } from "#transfer/redactor";
 
 /** Every hit on standard error; for programs as one object, where the answer does not hold it already. */
 export async function tellReview(call: Call, review: Review, file: string): Promise<void> {

@@ -9,7 +9,7 @@ import { type Call, type Command, jsonLine } from "#edges/cli/command";
 import { STATUS, failureOf } from "#edges/cli/exit";
 import { safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { deniedBy, deniedLine, toolLines } from "#edges/cli/terminal/printer";
-import { jsonPreview } from "#transfer/shown/entry-preview";
+import { jsonPreview } from "#transfer/views/entry-preview";
 import {
   AGENT_FLAGS,
   AGENT_FLAGS_ABOUT,

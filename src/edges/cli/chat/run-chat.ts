@@ -8,7 +8,7 @@ import type { EntryId } from "#log/ids";
 import { NOT_UNDONE } from "#operations/text";
 import { findEntry } from "#edges/cli/address";
 import { fit, safeLine, safeText } from "#edges/cli/terminal/terminal";
-import { blockPreview } from "#transfer/shown/entry-preview";
+import { blockPreview } from "#transfer/views/entry-preview";
 import { filterTree } from "#edges/cli/view/filtered-tree";
 import { treeRows } from "#edges/cli/view/tree-view";
 

@@ -7,8 +7,8 @@ import type { Conversation } from "#conversation/conversation";
 import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";
 import { effectsOf } from "#log/projections/effects";
-import { isWorkedOn } from "#transfer/listed/listed-state";
-import { jsonPreview } from "#transfer/shown/entry-preview";
+import { isWorkedOn } from "#transfer/views/conversation-state";
+import { jsonPreview } from "#transfer/views/entry-preview";
 
 /** Where a person reads it, which decides what they can do next. */
 type ReadAt = { readonly at: "chat" } | { readonly at: "command"; readonly conversation: string };

@@ -7,7 +7,7 @@ import { valueOf } from "#operations/operation";
 import type { Written } from "#operations/schemas";
 import { systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
-import { atLine, type Line, readLines } from "#transfer/lines/read-lines";
+import { atLine, type Line, readLines } from "#transfer/bundles/read-lines";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal/terminal";

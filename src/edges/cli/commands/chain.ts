@@ -6,8 +6,8 @@ import { readAddress } from "#edges/cli/operation-command";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows } from "#edges/cli/view/chain-view";
-import { withFidelity } from "#transfer/shown/link-details";
-import { kindOf } from "#transfer/shown/entry-preview";
+import { withFidelity } from "#transfer/views/link-details";
+import { kindOf } from "#transfer/views/entry-preview";
 import { previewOf } from "#edges/cli/view/preview";
 
 export const chain: Command = {

@@ -9,7 +9,7 @@ import { readAddress } from "#edges/cli/operation-command";
 import type { Call, Command } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/skills/own-skills";
 import { contextText } from "#transfer/context-text";
-import { blockPreview } from "#transfer/shown/entry-preview";
+import { blockPreview } from "#transfer/views/entry-preview";
 import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal/terminal";
 
 export const context: Command = {

@@ -7,9 +7,8 @@ import { STATUS } from "#edges/cli/exit";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import { progressOn } from "#edges/cli/terminal/output";
 import type { Holdfast } from "#conversation/holdfast";
-import type { CopyOutcome, CopyResult } from "#transfer/copy/copy-result";
+import { type CopyOutcome, type CopyResult, copySpace, followSpace } from "#transfer/copy/copy-space";
 import { redactAddress } from "#stores/redact-address";
-import { copySpace, followSpace } from "#transfer/copy/copy-space";
 
 export const copyCommand: Command = {
   name: "copy",

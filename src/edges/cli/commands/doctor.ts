@@ -10,7 +10,7 @@ import { answer, type Call, type Command, type Sink } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { salvagedText } from "#edges/cli/bundles/salvaged-text";
 import { progressOn } from "#edges/cli/terminal/output";
-import { missingBlobs } from "#transfer/missing-blobs";
+import { missingBlobs } from "#transfer/bundles/export-lines";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
 
 const IDLE_TOLD_MS = 1_000; // shorter ones are between two statements

@@ -3,7 +3,7 @@ import { listEffects } from "#operations/records";
 import type { Command } from "#edges/cli/command";
 import { operationCommand } from "#edges/cli/operation-command";
 import { pad, safeLine } from "#edges/cli/terminal/terminal";
-import { jsonPreview } from "#transfer/shown/entry-preview";
+import { jsonPreview } from "#transfer/views/entry-preview";
 
 const STATES: { readonly [S in Effect["state"]]: string } = {
   done: "done",

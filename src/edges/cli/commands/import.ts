@@ -3,15 +3,14 @@ import { stat } from "node:fs/promises";
 import { LogError } from "#log/errors";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
 import type { Holdfast } from "#conversation/holdfast";
-import { bundleFile, spooledFile } from "#transfer/import/bundle-file";
+import { bundleFile, spooledFile, type ImportFile } from "#transfer/bundles/open-import";
 import {
   type ImportedBundle,
   type ImportedConversation,
   importInto,
   problemText,
-} from "#transfer/import/import-bundle";
-import type { ImportFile } from "#transfer/import/open-import";
-import { importJson } from "#transfer/shown/import-json";
+  importJson,
+} from "#transfer/bundles/import-bundle";
 import { withAdvice } from "#edges/cli/bundles/import-advice";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import { progressOn } from "#edges/cli/terminal/output";

@@ -13,15 +13,12 @@ import type {
   MigrateResult,
   MigrationDifference,
   VerifyResult,
-} from "#transfer/migrate/migrate-result";
+} from "#transfer/migrate/migrate-space";
 import { followMigration, migrateInto } from "#transfer/migrate/migrate-space";
-import { SHAPE_NAMES, type ShapeName } from "#transfer/migrate/rules/foreign-messages";
-import { parseColumns } from "#transfer/migrate/rules/table-columns";
+import { SHAPE_NAMES, type ShapeName } from "#transfer/migrate/foreign-messages";
+import { parseColumns } from "#transfer/migrate/table-row";
 import type { MigrationSource } from "#transfer/migrate/migration-source";
-import {
-  type MigrationSourceOptions,
-  openMigrationSource,
-} from "#transfer/migrate/sources/open-migration-source";
+import { type MigrationSourceOptions, openMigrationSource } from "#transfer/migrate/open-migration-source";
 import { verifyMigration } from "#transfer/migrate/verify-migration";
 import type { Json } from "#log/json/json-text";
 

@@ -5,7 +5,7 @@ import { previewOf } from "#edges/cli/view/preview";
 import { filterTree } from "#edges/cli/view/filtered-tree";
 import { treeRows } from "#edges/cli/view/tree-view";
 import { TREE_FILTERS, type TreeFilter, treeKind } from "#log/lineage/tree-filter";
-import { costIn, kindOf } from "#transfer/shown/entry-preview";
+import { costIn, kindOf } from "#transfer/views/entry-preview";
 
 export const tree: Command = {
   name: "tree",

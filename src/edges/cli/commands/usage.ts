@@ -3,7 +3,7 @@ import { type OutputOf, perform, valueOf } from "#operations/operation";
 import { getSpaceUsage, getUsage } from "#operations/usage";
 import { answer, type Command, remark } from "#edges/cli/command";
 import { findId } from "#edges/cli/operation-command";
-import type { UsageRow } from "#transfer/shown/usage-rows";
+import type { UsageRow } from "#transfer/views/usage-rows";
 import { costText } from "#edges/cli/view/usage-text";
 import { safeLine } from "#edges/cli/terminal/terminal";
 

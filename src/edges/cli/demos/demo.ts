@@ -11,7 +11,7 @@ import { STATUS } from "#edges/cli/exit";
 import { Printer } from "#edges/cli/terminal/printer";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { chainRows } from "#edges/cli/view/chain-view";
-import { type LinkWithFidelity, withFidelity } from "#transfer/shown/link-details";
+import { type LinkWithFidelity, withFidelity } from "#transfer/views/link-details";
 import type { SendResult } from "#upstream/finish-turn";
 import { type HostOptions, HostProcess } from "./host-process.ts";
 

@@ -4,7 +4,7 @@ import type { Json } from "#log/json/json-text";
 import { type ValueChange, valueChanges } from "#log/diff/value-changes";
 import { type WordChange, wordChanges } from "#log/diff/word-changes";
 import type { Sink } from "#edges/cli/command";
-import { jsonPreview } from "#transfer/shown/entry-preview";
+import { jsonPreview } from "#transfer/views/entry-preview";
 import { fit, safeLine, safeText, widthOf, wrap } from "#edges/cli/terminal/terminal";
 
 const TEXT_CHARS = 400; // more than a line shows

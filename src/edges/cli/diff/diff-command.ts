@@ -6,7 +6,7 @@ import { type Call, type Command } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { diffLines, startText } from "./diff-view.ts";
 import { tableLines } from "./diff-table.ts";
-import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
+import type { NamedBranch, NamedDiff } from "#transfer/views/diff-json";
 
 const BRANCHES_MAX = 25; // A and one letter for each of the others
 const FLUSH_CHARS = 65_536;

@@ -2,7 +2,7 @@ import type { DiffTotals } from "#log/diff/diff-totals";
 import type { Sink } from "#edges/cli/command";
 import { counted, fit, pad, safeLine, widthOf } from "#edges/cli/terminal/terminal";
 import { costOf, divergenceText, tokensText, wallText } from "./diff-figures.ts";
-import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
+import type { NamedBranch, NamedDiff } from "#transfer/views/diff-json";
 
 const [NAME_NARROW, NAME_WIDE, WIDE_COLUMNS] = [14, 24, 100];
 const PARTS = "first divergence";

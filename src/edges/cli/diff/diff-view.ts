@@ -7,8 +7,8 @@ import { counted, fit, safeLine, wrap } from "#edges/cli/terminal/terminal";
 import { changeLines, itemText, resultText } from "./diff-changes.ts";
 import { costOf, tokensText, turnText, wallText } from "./diff-figures.ts";
 import { joinFitting } from "./diff-table.ts";
-import type { NamedBranch, NamedDiff } from "#transfer/shown/named-diff";
-import { shortId } from "#transfer/shown/shown-text";
+import type { NamedBranch, NamedDiff } from "#transfer/views/diff-json";
+import { shortId } from "#transfer/views/safe-text";
 
 const TOOLS_NAMED = 6;
 

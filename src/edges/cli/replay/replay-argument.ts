@@ -2,8 +2,8 @@ import { stat } from "node:fs/promises";
 import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
-import type { ImportFile } from "#transfer/import/open-import";
-import { importBundle } from "#transfer/import/import-bundle";
+import type { ImportFile } from "#transfer/bundles/open-import";
+import { importBundle } from "#transfer/bundles/import-bundle";
 import { findAddress, findConversation } from "#edges/cli/address";
 import { isUrl } from "#edges/cli/bundles/remote-address";
 

@@ -12,7 +12,7 @@ import { type Call, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { MCP_FLAG_ABOUT } from "#edges/cli/chat/mcp-file";
 import { REMOTE_ABOUT, REMOTE_OPTIONS, remoteBundle } from "#edges/cli/bundles/remote-address";
-import { bundleFile, spooledFile } from "#transfer/import/bundle-file";
+import { bundleFile, spooledFile } from "#transfer/bundles/open-import";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { askAtTerminal } from "./ask-at-terminal.ts";
 import { folderHere, modelOpener, replayAgent } from "./replay-agent.ts";

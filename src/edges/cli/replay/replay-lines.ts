@@ -2,10 +2,10 @@ import type { ReplayedTurn, ReplayEvent, ReplayPlan, ReplayResult } from "#agent
 import type { Holdfast } from "#conversation/holdfast";
 import { type Call, jsonLine, type Sink } from "#edges/cli/command";
 import { divergenceText } from "#edges/cli/diff/diff-figures";
-import { replayEventJson } from "#transfer/shown/diff-json";
+import { replayEventJson } from "#transfer/views/diff-json";
 import { tableLines } from "#edges/cli/diff/diff-table";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
-import { jsonPreview } from "#transfer/shown/entry-preview";
+import { jsonPreview } from "#transfer/views/entry-preview";
 
 /** An event for scripts. */
 export function eventJson(event: ReplayEvent): string {

@@ -1,5 +1,5 @@
 import { isUnder, type ListFilter } from "#conversation/list-conversations";
-import { readAgentSessions } from "#transfer/agent-sessions/read-agent-sessions";
+import { readAgentSessions } from "#transfer/agent-sessions";
 import { type Call, jsonLine, remark } from "#edges/cli/command";
 import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
 import { ageOf } from "#edges/cli/view/time";

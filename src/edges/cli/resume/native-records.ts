@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
+import type { AgentRecords } from "#transfer/agent-sessions";
 import { VENDORS } from "#vendors/known-vendors";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Vendor } from "#vendors/vendor";

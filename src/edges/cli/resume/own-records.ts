@@ -1,6 +1,6 @@
 import type { Call } from "#edges/cli/command";
 import { knownRecords } from "./native-records.ts";
-import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
+import type { AgentRecords } from "#transfer/agent-sessions";
 
 /**
  * What agents keep in a person's home is shown to that person alone: by `holdfast ui`, on a server that nobody else is told of. One that is

@@ -8,7 +8,7 @@ import { check, type JsonText, perform } from "#operations/operation";
 import { hydrate } from "#operations/runs";
 import { findId } from "#edges/cli/operation-command";
 import type { Command, Sink } from "#edges/cli/command";
-import { blockPreview } from "#transfer/shown/entry-preview";
+import { blockPreview } from "#transfer/views/entry-preview";
 import { costText } from "#edges/cli/view/usage-text";
 import { clockOf } from "#edges/cli/view/time";
 import { counted, safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";

@@ -1,7 +1,7 @@
 import type { Run } from "#log/runs/run-row";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import { ageOf } from "#edges/cli/view/time";
-import { shortId } from "#transfer/shown/shown-text";
+import { shortId } from "#transfer/views/safe-text";
 
 const [RUN, BEGUN, STATUS, CONVERSATION, TRIGGER_MIN] = [36, 6, 11, 8, 9]; // together 80 columns, with two between each
 

@@ -16,7 +16,7 @@ import { readdir, stat } from "node:fs/promises";
 import { redactAddress } from "#stores/redact-address";
 import type { StoreObserver } from "#store/observe-store";
 import type { LogFields, LogLevel } from "#edges/http/server-log";
-import { safeText } from "#transfer/shown/shown-text";
+import { safeText } from "#transfer/views/safe-text";
 
 /** Serves until it is told to stop. */
 export async function runServer(call: Call): Promise<void> {

@@ -2,7 +2,7 @@ import type { HostEvent } from "#turn/host";
 import { noticeText } from "#operations/notices";
 import type { Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
-import { jsonPreview } from "#transfer/shown/entry-preview";
+import { jsonPreview } from "#transfer/views/entry-preview";
 import { clockOf } from "#edges/cli/view/time";
 import type { Refusal } from "#agent/tools/permissions";
 import { fieldsIn, textIn } from "#log/json/json-fields";

@@ -1,6 +1,6 @@
 /** What people read passes through here: stored text comes from models, tools and strangers. */
 
-export { safeLine, safeText } from "#transfer/shown/shown-text";
+export { safeLine, safeText } from "#transfer/views/safe-text";
 
 // In JSON the rest of the controls are escapes already. These may stand as they are, and a terminal would obey them.
 const RAW_IN_JSON = /[\u007F-\u009F\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\uFFF9-\uFFFB]/gu;

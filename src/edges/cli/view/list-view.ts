@@ -6,7 +6,7 @@ import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import type { ListedRow } from "#operations/listed-rows";
 import { STATES } from "#operations/text";
 import { ageOf } from "./time.ts";
-import { SHORT_ID_CHARS, shortId } from "#transfer/shown/shown-text";
+import { SHORT_ID_CHARS, shortId } from "#transfer/views/safe-text";
 
 const [AGE, ENTRIES, STATE, AGENT, FOLDER, TITLE_MIN] = [7, 7, 12, 8, 14, 12]; // together 80 columns
 const [AGENT_MAX, FOLDER_MAX] = [24, 32];

@@ -1,6 +1,6 @@
 import type { Entry, EntryType } from "#log/entry";
 import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
-import { kindOf } from "#transfer/shown/entry-preview";
+import { kindOf } from "#transfer/views/entry-preview";
 import { previewOf } from "./preview.ts";
 import { clockOf } from "./time.ts";
 import { endingClause, reasonText } from "#operations/text";

@@ -1,5 +1,5 @@
 import type { Entry } from "#log/entry";
-import { entryPreview } from "#transfer/shown/entry-preview";
+import { entryPreview } from "#transfer/views/entry-preview";
 import { safeLine } from "#edges/cli/terminal/terminal";
 
 /** One line about an entry, safe to show. */

@@ -1,7 +1,7 @@
 import type { EntryId } from "#log/ids";
 import { shortIds } from "#edges/cli/address";
 import type { Sink } from "#edges/cli/command";
-import { kindOf } from "#transfer/shown/entry-preview";
+import { kindOf } from "#transfer/views/entry-preview";
 import { previewOf } from "./preview.ts";
 import type { FilteredNode } from "./filtered-tree.ts";
 import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";

@@ -1,6 +1,6 @@
 import type { HandlersOf } from "#edges/http/handlers/asked";
 import { isLogError } from "#log/errors";
-import { adoptAgentSession, readAgentSessions } from "#transfer/agent-sessions/read-agent-sessions";
+import { adoptAgentSession, readAgentSessions } from "#transfer/agent-sessions";
 import type { AgentSessionApi } from "./agent-session-api.ts";
 
 export const AGENT_SESSION_HANDLERS: HandlersOf<AgentSessionApi> = {

@@ -5,7 +5,7 @@ import type { ConversationId } from "#log/ids";
 import { TAIL_PAGE } from "#store/tail-feeds";
 import { entryBytes, eventText, type SentEvent, watchedBytes, withId } from "./event-bytes.ts";
 import type { StreamScope } from "./event-stream.ts";
-import { isAbandoned } from "#transfer/listed/listed-state";
+import { isAbandoned } from "#transfer/views/conversation-state";
 import { LeftWatch } from "./left-turns.ts";
 import { type LiveListeners, liveWords } from "./live-words.ts";
 import { merged } from "./merged.ts";

@@ -1,7 +1,7 @@
 import { mayDo } from "#edges/http/access/grant";
 import type { HandlersOf } from "#edges/http/handlers/asked";
 import { FORMAT_VERSION } from "#log/entry";
-import { SCHEMA_VERSION } from "#transfer/schema-version";
+import { SCHEMA_VERSION } from "#transfer/context-text";
 import type { FigureApi } from "./figure-api.ts";
 
 const COUNTED_MAX = 10_000; // conversations; more are said to be more

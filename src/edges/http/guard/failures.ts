@@ -6,7 +6,7 @@ import {
   isLogError,
   type LogError,
 } from "#log/errors";
-import { SCHEMA_VERSION } from "#transfer/schema-version";
+import { SCHEMA_VERSION } from "#transfer/context-text";
 
 const NOTHING = "Nothing was changed.";
 const AGAIN = "Nothing was written and nothing is lost.";

@@ -9,7 +9,7 @@ import type { Uploads } from "#edges/http/transfers/uploads";
 import type { EventStreams } from "#edges/http/events/event-stream";
 import type { StoreProbe } from "#edges/http/store-probe";
 import type { RunningTurns } from "#edges/http/turns/running-turns";
-import type { AgentRecords } from "#transfer/agent-sessions/read-agent-sessions";
+import type { AgentRecords } from "#transfer/agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
 import type { Operation } from "#edges/http/routes/route";
 import type { JsonText } from "#operations/operation";

@@ -6,7 +6,7 @@ import type { Entry, EntryBody } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import { replayEventJson } from "#transfer/shown/diff-json";
+import { replayEventJson } from "#transfer/views/diff-json";
 import type { ReplayProgress } from "./replay-progress.ts";
 
 /**

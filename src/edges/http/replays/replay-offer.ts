@@ -1,7 +1,7 @@
 import type { SourcePrompt, ReplayWhat } from "#agent/replay/replay-source";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ServerParts } from "#edges/http/handlers/asked";
-import { entryPreview } from "#transfer/shown/entry-preview";
+import { entryPreview } from "#transfer/views/entry-preview";
 import type { ReplayOffer } from "./replay-api.ts";
 
 const LISTED_MAX = 500;

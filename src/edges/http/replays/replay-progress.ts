@@ -1,7 +1,7 @@
 import type { ReplayEvent } from "#agent/replay/replay-options";
 import { addUsage, NO_USAGE } from "#log/add-usage";
 import type { UsageTotals } from "#log/summary";
-import { usageJson } from "#transfer/shown/diff-json";
+import { usageJson } from "#transfer/views/diff-json";
 
 /** How far a replay is. */
 export interface ReplayProgress {

@@ -15,11 +15,10 @@ import {
   type Schema,
   text,
 } from "#edges/http/routes/value-schema";
-import type { ImportedConversation } from "#transfer/import/import-bundle";
-import type { ImportProblem } from "#transfer/import/import-check";
-import { LEFT_OUT, type LeftOut } from "#transfer/people/left-out";
-import type { RedactionHit } from "#transfer/redact/redact-entry";
-import type { ImportedView } from "#transfer/shown/import-json";
+import type { ImportedConversation, ImportedView } from "#transfer/bundles/import-bundle";
+import type { ImportProblem } from "#transfer/bundles/import-check";
+import { LEFT_OUT, type LeftOut } from "#transfer/transcripts/read-transcript";
+import type { RedactionHit } from "#transfer/redact-text";
 
 /** What became of a file, or would: each conversation of it by itself. */
 interface ImportAnswer extends Omit<ImportedView, "conversation" | "unprovenSeq"> {

@@ -1,12 +1,11 @@
 import { conversationOf } from "#edges/http/handlers/conversation-of";
 import type { HandlersOf } from "#edges/http/handlers/asked";
-import { exportBundle } from "#transfer/export-bundle";
-import { importBundle } from "#transfer/import/import-bundle";
-import { exportHtml } from "#transfer/people/html";
-import { exportMarkdown } from "#transfer/people/markdown";
-import { exportJson } from "#transfer/people/people-json";
-import { Review } from "#transfer/redact/review";
-import { importJson } from "#transfer/shown/import-json";
+import { exportBundle } from "#transfer/bundles/export-bundle";
+import { importBundle, importJson } from "#transfer/bundles/import-bundle";
+import { exportHtml } from "#transfer/transcripts/html";
+import { exportMarkdown } from "#transfer/transcripts/markdown";
+import { exportJson } from "#transfer/transcripts/read-transcript";
+import { Review } from "#transfer/redactor";
 import type { TransferApi, TranscriptFormat } from "./transfer-api.ts";
 
 const WRITERS: Readonly<Record<TranscriptFormat, typeof exportHtml>> = {

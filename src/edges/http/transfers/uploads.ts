@@ -1,6 +1,6 @@
 import { Refusal } from "#edges/http/guard/failures";
 import { limitedChunks } from "#edges/http/guard/read-body";
-import { type SpooledFile, spooledFile } from "#transfer/import/bundle-file";
+import { type SpooledFile, spooledFile } from "#transfer/bundles/open-import";
 
 interface UploadLimits {
   readonly importBytes: number;

@@ -6,7 +6,7 @@ import type { AgentChoice, TurnAgents, TurnPlace } from "#operations/operation";
 import type { Host, HostEvent } from "#turn/host";
 import type { EndedTurn, Turns } from "#turn/turns";
 import { Refusal } from "#edges/http/guard/failures";
-import { isAbandoned } from "#transfer/listed/listed-state";
+import { isAbandoned } from "#transfer/views/conversation-state";
 import { LiveListeners, TurnWords } from "#edges/http/events/live-words";
 import type { CancelRequest, CancelRequests } from "./cancel-requests.ts";
 import type { AgentSource, AgentSources } from "./agent-source.ts";

@@ -109,7 +109,7 @@ describe.each(stores.addresses)("over %s", (store) => {
     await using holdfast = await openHoldfast({ store });
     const { space } = holdfast;
     const stop = new Error("cut off");
-    const { importBundle } = await import("#transfer/import/import-bundle");
+    const { importBundle } = await import("#transfer/bundles/import-bundle");
     const source = {
       name: file,
       chunks: async function* () {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openImport } from "#transfer/import/open-import";
+import { openImport } from "#transfer/bundles/open-import";
 import { holdfastHere } from "../cli-here.ts";
 import { jsonLines } from "../cli-run.ts";
 

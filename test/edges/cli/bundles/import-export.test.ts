@@ -256,7 +256,7 @@ describe.each(stores.addresses)("over %s", (store) => {
     });
     const header = HEADER.replace('"id":"s1"', '"id":"big"');
     const file = fileOf("big.jsonl", [header, ...entries, ""].join("\n"));
-    const { importBundle } = await import("#transfer/import/import-bundle");
+    const { importBundle } = await import("#transfer/bundles/import-bundle");
     const { createReadStream } = await import("node:fs");
     const source = { name: file, chunks: () => createReadStream(file) };
     {

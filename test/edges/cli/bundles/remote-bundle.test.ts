@@ -14,7 +14,7 @@ import { composeEmail } from "#agent/tools/example-tools";
 import type { Holdfast } from "#conversation/holdfast";
 import { HttpHandler, knownNames, listen, StoredTokens } from "#edges/http/index";
 import { openHoldfast } from "#open";
-import { exportBundle } from "#transfer/export-bundle";
+import { exportBundle } from "#transfer/bundles/export-bundle";
 import { type ModelServer, startModelServer } from "../../../support/model-server.ts";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";

@@ -15,7 +15,7 @@ import {
 import { LogError } from "#log/errors";
 import { nearest } from "#edges/cli/commands";
 import { shortIds } from "#edges/cli/address";
-import { readLines } from "#transfer/lines/read-lines";
+import { readLines } from "#transfer/bundles/read-lines";
 import { runHere } from "../cli-here.ts";
 import { said, someStores } from "../cli-run.ts";
 

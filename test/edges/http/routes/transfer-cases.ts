@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import { exportBundle } from "#transfer/export-bundle";
+import { exportBundle } from "#transfer/bundles/export-bundle";
 import { user } from "#log/message-builders";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { by, told } from "../raw-requests.ts";

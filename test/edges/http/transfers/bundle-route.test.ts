@@ -1,5 +1,5 @@
-import { importBundle } from "../../../../src/transfer/import/import-bundle.ts";
-import { exportBundle } from "../../../../src/transfer/export-bundle.ts";
+import { importBundle } from "../../../../src/transfer/bundles/import-bundle.ts";
+import { exportBundle } from "../../../../src/transfer/bundles/export-bundle.ts";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openHoldfast } from "../../../../src/index.ts";

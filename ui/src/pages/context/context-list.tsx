@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { shortId } from "#transfer/shown/shown-text";
+import { shortId } from "#transfer/views/safe-text";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { countText, tokensText } from "../../parts/numbers.ts";
 import { VirtualList, type WindowList } from "../../parts/virtual-list.tsx";

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { itemsOf, type Member, membersOf, objectText } from "#log/json/json-text";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { withText } from "../../data/exact-text.ts";
 import { live } from "../../data/live-stream.ts";

@@ -1,7 +1,7 @@
 import type { Api } from "#edges/http/client/index";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import type { ContentBlock } from "#log/message";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { tellingArgument } from "../../text/telling-argument.ts";
 
 export type Sizes = Api["getContextSizes"]["response"];

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError } from "#edges/http/client/index";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { useIssueCount } from "../../data/issue-counts-shown.ts";
 import { onKey, useKeys } from "../../frame/keys.ts";
 import { noteGone, noteOpened } from "../../frame/recent.ts";

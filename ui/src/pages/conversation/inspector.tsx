@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import type { ContentBlock } from "#log/message";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Carrier } from "../../parts/marks/carrier.tsx";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { type WordChange, wordChanges } from "#log/diff/word-changes";
-import { safeLine, safeText, shortId } from "#transfer/shown/shown-text";
+import { safeLine, safeText, shortId } from "#transfer/views/safe-text";
 import { lazy } from "../../parts/lazy.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { conversationAddress } from "../../router/addresses.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { safeLine, shortId } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { onKey, useKeys } from "../../frame/keys.ts";

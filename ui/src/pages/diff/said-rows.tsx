@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { ChangedWords } from "./call-pair.tsx";

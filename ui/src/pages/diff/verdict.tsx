@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine, shortId } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/views/safe-text";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { countText, spentText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";

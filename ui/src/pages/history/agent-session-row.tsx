@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { say } from "../../frame/said.tsx";
 import { health } from "../../frame/store-foot.tsx";

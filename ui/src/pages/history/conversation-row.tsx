@@ -5,7 +5,7 @@ import { costText, spentText } from "../../parts/numbers.ts";
 import { Ago } from "../../parts/shown-time.tsx";
 import { StatusDot } from "../../parts/marks/status-dot.tsx";
 import { Strip } from "../../parts/marks/strip.tsx";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { conversationAddress } from "../../router/addresses.ts";
 import { folderName, type Listed, statusOf, stripOf } from "./history-rows.ts";
 

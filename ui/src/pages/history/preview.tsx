@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { STATES } from "#operations/text";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { ChainList } from "../../parts/marks/chain-list.tsx";

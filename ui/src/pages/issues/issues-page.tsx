@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Api } from "#edges/http/client/index";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";

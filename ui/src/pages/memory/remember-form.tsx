@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "#edges/http/client/index";
 import type { MemoryView } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { say } from "../../frame/said.tsx";
 import { Failure } from "../../parts/failure.tsx";

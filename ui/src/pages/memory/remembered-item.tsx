@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { MemoryView } from "#edges/http/client/views";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { mayWrite } from "../../frame/store-foot.tsx";
 import { say } from "../../frame/said.tsx";

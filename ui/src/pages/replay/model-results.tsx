@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { ReplayDetails } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { countText, spentText, tokensText } from "../../parts/numbers.ts";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";

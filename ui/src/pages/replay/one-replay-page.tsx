@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ReplayDetails } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { say } from "../../frame/said.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ReplayDetails } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { costText, countText, elapsedText, spentText, tokensText } from "../../parts/numbers.ts";
 import { type ReplayStory, turnState } from "./replay-story.ts";
 

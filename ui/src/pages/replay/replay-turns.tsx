@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { ReplayDetails, ReplayOffer } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { Api } from "#edges/http/client/index";
 import { membersOf } from "#log/json/json-text";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { RawJson } from "../../parts/raw-json.tsx";

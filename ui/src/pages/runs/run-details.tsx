@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { Run } from "#log/runs/run-row";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { withText } from "../../data/exact-text.ts";
 import { useLoaded } from "../../data/loaded.ts";

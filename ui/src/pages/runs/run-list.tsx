@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Run } from "#log/runs/run-row";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { countText, spentText, tokensText } from "../../parts/numbers.ts";

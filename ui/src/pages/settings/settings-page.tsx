@@ -2,7 +2,7 @@ import type { Signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { StoreView } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { contrast, density, motion, singleKeys, textSize, theme } from "../../data/preferences.ts";

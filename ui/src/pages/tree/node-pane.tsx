@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { TreeNode } from "#edges/http/client/views";
-import { safeLine, safeText, shortId } from "#transfer/shown/shown-text";
+import { safeLine, safeText, shortId } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { say } from "../../frame/said.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";

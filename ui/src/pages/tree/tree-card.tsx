@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { TreeNode } from "#edges/http/client/views";
-import { safeLine, shortId } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/views/safe-text";
 import { costText, countText } from "../../parts/numbers.ts";
 import { sinceBranch } from "./since-branch.ts";
 

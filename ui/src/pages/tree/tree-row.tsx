@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { reasonText } from "#operations/text";
-import { safeLine, shortId } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/views/safe-text";
 import { Carrier } from "../../parts/marks/carrier.tsx";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
 import { countText } from "../../parts/numbers.ts";

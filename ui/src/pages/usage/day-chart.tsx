@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { useWidth } from "../../parts/measured-width.ts";
 import { costText, countText, markText, tokensText } from "../../parts/numbers.ts";
 import { type Column, type Measure, ticksOf } from "./usage-spans.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { TurnUsageView } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { carrierLetter, carrierTone } from "../../parts/marks/carrier.tsx";
 import { useWidth } from "../../parts/measured-width.ts";
 import { costText, countText, markText, tokensText } from "../../parts/numbers.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { TurnUsageView } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { Carrier } from "../../parts/marks/carrier.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
 import { clockText, dayText } from "../../parts/shown-time.tsx";

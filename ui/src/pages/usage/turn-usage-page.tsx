@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { Api } from "#edges/http/client/index";
 import type { TurnUsageView } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";

@@ -1,5 +1,5 @@
 import type { ConversationCost, DailyRow } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { conversationAddress } from "../../router/addresses.ts";
 import { addedUp, type Measure, tokensOf } from "./usage-spans.ts";
 import type { Used, UsageLine } from "./usage-table.tsx";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { Carrier, carrierTone } from "./carrier.tsx";
 import { isCurrent, type Links, startWords } from "./session-start.ts";
 

@@ -1,5 +1,5 @@
 import type { Api } from "#edges/http/client/index";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { reasonText } from "#operations/text";
 import { carrierLetter } from "./carrier.tsx";
 

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeText } from "#transfer/shown/shown-text";
+import { safeText } from "#transfer/views/safe-text";
 import { type ChangedLine, changedLines } from "./file-change.ts";
 
 function Line({ line }: { readonly line: ChangedLine }): JSX.Element {

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { safeText } from "#transfer/shown/shown-text";
+import { safeText } from "#transfer/views/safe-text";
 import { shownChars, sizeText } from "./shown-chars.ts";
 
 const MORE_CHARS = 200_000;

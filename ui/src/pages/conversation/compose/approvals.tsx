@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import { client } from "../../../data/api-client.ts";
 import { useLoaded } from "../../../data/loaded.ts";
 import { Icon } from "../../../parts/marks/icon.tsx";

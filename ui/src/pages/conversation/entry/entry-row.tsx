@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import type { Entry, EntryOf } from "#log/entry";
 import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
 import { tokensText } from "../../../parts/numbers.ts";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import type { ContentBlock } from "#log/message";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { lazy } from "../../../parts/lazy.tsx";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import type { Entry } from "#log/entry";
 import { carrierTone } from "../../../parts/marks/carrier.tsx";
 import type { ThreadRow } from "../thread/thread-rows.ts";

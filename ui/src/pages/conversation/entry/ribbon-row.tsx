@@ -1,6 +1,6 @@
 import { priorContextOf } from "#log/projections/sent-context";
 import type { ComponentChildren, JSX } from "preact";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import type { EntryOf } from "#log/entry";
 import { reasonText } from "#operations/text";
 import { Carried } from "../../../parts/marks/carried.tsx";

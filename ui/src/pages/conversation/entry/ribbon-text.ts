@@ -1,4 +1,4 @@
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { endingSentence, reasonText } from "#operations/text";
 import type { Ribbon } from "../thread/turn-facts.ts";
 

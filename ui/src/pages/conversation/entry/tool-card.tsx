@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
-import { safeLine, safeText } from "#transfer/shown/shown-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import type { ContentBlock } from "#log/message";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 import { lazy } from "../../../parts/lazy.tsx";

@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../../data/api-client.ts";
 import { useLoaded } from "../../../data/loaded.ts";
 import { Dialog } from "../../../frame/dialog.tsx";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeText } from "#transfer/shown/shown-text";
+import { safeText } from "#transfer/views/safe-text";
 import { carrierTone } from "../../../parts/marks/carrier.tsx";
 import { Words } from "../entry/message-body.tsx";
 import { RibbonRow } from "../entry/ribbon-row.tsx";

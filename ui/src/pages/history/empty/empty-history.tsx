@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { health } from "../../../frame/store-foot.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";

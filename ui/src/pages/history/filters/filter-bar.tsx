@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 import { SearchField } from "../../../parts/search-field.tsx";
 import type { Query } from "../../../router/addresses.ts";

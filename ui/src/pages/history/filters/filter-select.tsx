@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { changeQuery } from "../../../router/location.ts";
 
 /** A filter with several values, one of which the address may have. */

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ReplayOffer } from "#edges/http/client/views";
-import { safeLine, shortId } from "#transfer/shown/shown-text";
+import { safeLine, shortId } from "#transfer/views/safe-text";
 import { client } from "../../../data/api-client.ts";
 import { Failure } from "../../../parts/failure.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { ReplayOffer } from "#edges/http/client/views";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { changeQuery } from "../../../router/location.ts";
 import { TOOL_MODES, type ToolMode, toolsToAgree } from "./replay-choices.ts";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { useLoaded } from "../../../data/loaded.ts";
 import { readTree } from "../../../data/whole-tree.ts";
 import { changeQuery } from "../../../router/location.ts";

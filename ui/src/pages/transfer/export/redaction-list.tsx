@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine, visibleText } from "#transfer/shown/shown-text";
+import { safeLine, visibleText } from "#transfer/views/safe-text";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { countText } from "../../../parts/numbers.ts";
 import { VirtualList } from "../../../parts/virtual-list.tsx";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeLine } from "#transfer/shown/shown-text";
+import { safeLine } from "#transfer/views/safe-text";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { bytesText, countText } from "../../../parts/numbers.ts";
 import { conversationAddress } from "../../../router/addresses.ts";

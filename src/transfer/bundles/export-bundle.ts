@@ -1,0 +1,101 @@
+import type { Holdfast } from "#conversation/holdfast";
+import { LogError } from "#log/errors";
+import { parseConversationId, type ConversationId } from "#log/ids";
+import { exportLines } from "./export-lines.ts";
+import { CONVERSATIONS_MAX } from "./bundle-lines.ts";
+import { Redactor, type RedactorOptions } from "#transfer/redactor";
+import type { Conversation } from "#conversation/conversation";
+
+const CHUNK_CHARS = 65_536;
+
+export interface BundleOptions {
+  /** With all forks of these conversations, and the forks of those. */
+  readonly withForks?: boolean;
+  /** An image that entries name and that cannot be had. */
+  readonly onMissing?: (digest: string) => void;
+  /** Without what looks like a secret; such a bundle is to be read, and cannot be gone on with. */
+  readonly redact?: RedactorOptions;
+  /** The time that the bundle says it was made at; now unless given. */
+  readonly exportedAt?: string;
+}
+
+/**
+ * Conversations as the bytes of a bundle, made as they are asked for: one that is piped into a slow place holds no more than
+ * a batch. What they share is there once, and what is written is proven as it is read.
+ */
+export async function* exportBundle(
+  holdfast: Holdfast,
+  ids: readonly string[],
+  options: BundleOptions = {},
+): AsyncGenerator<Uint8Array> {
+  if (ids.length === 0) throw new LogError("invalid_request", "A bundle has at least one conversation");
+  const named = ids.map((id) => holdfast.handle(parseConversationId(id)));
+  const conversations = await exportOrder(holdfast, named, options.withForks ?? false);
+  checkCount(conversations.length);
+  const { exportedAt = new Date().toISOString(), onMissing = () => undefined, redact } = options;
+  const redacted = redact === undefined ? {} : { redactor: new Redactor(redact) };
+  let pending = "";
+  for await (const { text } of exportLines(conversations, { exportedAt, onMissing, ...redacted })) {
+    pending += `${text}\n`;
+    if (pending.length < CHUNK_CHARS) continue;
+    yield Buffer.from(pending);
+    pending = "";
+  }
+  yield Buffer.from(pending);
+}
+
+/** Whether as many conversations may stand in one bundle. */
+export function checkCount(conversations: number): void {
+  if (conversations <= CONVERSATIONS_MAX) return;
+  throw new LogError(
+    "too_large",
+    `A bundle may have ${CONVERSATIONS_MAX} conversations, these are ${conversations}; nothing was written`,
+    { limit: CONVERSATIONS_MAX },
+  );
+}
+
+/** The conversations of a bundle, each once, what a fork grows from before it. `withForks`: with all that grew from them. */
+export async function exportOrder(
+  holdfast: Holdfast,
+  named: readonly Conversation[],
+  withForks: boolean,
+): Promise<readonly Conversation[]> {
+  const sources = new Map<ConversationId, ConversationId | null>();
+  for (const { id, space } of named) sources.set(id, (await space.head(id)).origin?.source ?? null);
+  if (withForks) for (const [id, source] of await forksOf(holdfast, sources)) sources.set(id, source);
+  const ordered = new Set<ConversationId>();
+  for (const id of sources.keys()) {
+    const line: ConversationId[] = [];
+    // A conversation that is forked from itself, by whatever went wrong, is not gone round for ever.
+    for (let at: ConversationId | null = id; at !== null && !ordered.has(at) && !line.includes(at);) {
+      line.push(at);
+      const source: ConversationId | null = sources.get(at) ?? null;
+      at = source !== null && sources.has(source) ? source : null;
+    }
+    for (const next of line.toReversed()) ordered.add(next);
+  }
+  return [...ordered].map((id) => named.find((one) => one.id === id) ?? holdfast.handle(id));
+}
+
+/** Every fork of these, and every fork of those, by id: lists have another order in every store. */
+async function forksOf(
+  holdfast: Holdfast,
+  named: ReadonlyMap<ConversationId, unknown>,
+): Promise<readonly (readonly [ConversationId, ConversationId])[]> {
+  const bySource = new Map<ConversationId, ConversationId[]>();
+  for await (const { conversation, origin } of holdfast.listAll()) {
+    if (origin === null) continue;
+    const forks = bySource.get(origin.conversation);
+    if (forks === undefined) bySource.set(origin.conversation, [conversation]);
+    else forks.push(conversation);
+  }
+  const found = new Map<ConversationId, ConversationId>();
+  const open = [...named.keys()];
+  for (let id = open.pop(); id !== undefined; id = open.pop())
+    for (const fork of bySource.get(id) ?? []) {
+      if (named.has(fork) || found.has(fork)) continue;
+      found.set(fork, id);
+      open.push(fork);
+    }
+  return [...found].toSorted(([one], [other]) => (one < other ? -1 : 1));
+}

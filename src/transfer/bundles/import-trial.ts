@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { StampedDraft } from "#log/batch";
+import { entryDigest } from "#log/batch-links";
+import { parseBody } from "#log/body";
+import { isLogError, LogError } from "#log/errors";
+import { type ConversationId, type EntryId, parseConversationId, parseSpaceId } from "#log/ids";
+import { originBody } from "#log/plans/plan-start";
+import type { SpaceStore } from "#store/facets";
+import { prepare, systemIdsAndTime } from "#store/prepare";
+import { sha256 } from "#store/sha256";
+import type { Store } from "#store/store";
+import { inMemoryStore } from "#stores/in-memory/index";
+import { BatchSize } from "./bundle-lines.ts";
+
+/** A store for the time of a check. */
+export async function trialStore(
+  inMemory: boolean,
+): Promise<{ readonly space: SpaceStore } & AsyncDisposable> {
+  const folder = inMemory ? null : await mkdtemp(join(tmpdir(), "holdfast-check-"));
+  const removed = async (): Promise<void> => {
+    if (folder !== null) await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const store: Store = folder === null ? inMemoryStore() : await onDisk(folder);
+    return {
+      space: store.space(parseSpaceId("import")),
+      async [Symbol.asyncDispose]() {
+        try {
+          await store.close();
+        } finally {
+          await removed();
+        }
+      },
+    };
+  } catch (error) {
+    await removed();
+    throw error;
+  }
+}
+
+async function onDisk(folder: string): Promise<Store> {
+  const { sqliteStore } = await import("#stores/sqlite/index");
+  return sqliteStore({ path: join(folder, "check.db") });
+}
+
+/** A fork that is written by its own entries: where it grows from. */
+export interface TrialOrigin<P> {
+  readonly trial: TrialLog<P>;
+  readonly entry: EntryId;
+  readonly head: number;
+}
+
+/** Why an entry may not stand where it stands. */
+export interface Refusal<P> {
+  readonly place: P;
+  readonly error: LogError;
+}
+
+interface Waiting<P> {
+  readonly stamped: StampedDraft;
+  readonly place: P;
+}
+
+/** A log that is written to find out whether it may be: the rules that judge it are the ones every append goes through. */
+export class TrialLog<P> {
+  readonly #space: SpaceStore;
+  readonly #id: ConversationId;
+  readonly #onRefused: (refusal: Refusal<P>) => void;
+  readonly #size = new BatchSize();
+  #waiting: Waiting<P>[] = [];
+  /** How many it has, those that wait not counted. */
+  entries: number = 0;
+
+  constructor(space: SpaceStore, number: number, onRefused: (refusal: Refusal<P>) => void) {
+    this.#space = space;
+    this.#id = parseConversationId(`log-${number}`);
+    this.#onRefused = onRefused;
+  }
+
+  /** The next entry, parsed; whether it may stand there is told by when it is flushed. */
+  async add(body: string, place: P): Promise<StampedDraft> {
+    const stamped = this.parse(body);
+    const { type, payload } = stamped.draft;
+    const weight = { chars: payload.length, compaction: type === "compaction" };
+    if (!this.#size.fits(weight)) await this.flush();
+    this.#size.add(payload.length);
+    this.#waiting.push({ stamped, place });
+    return stamped;
+  }
+
+  parse(body: string): StampedDraft {
+    const [stamped] = prepare([body], systemIdsAndTime).drafts;
+    if (stamped === undefined) throw new LogError("invalid_entry", "The line holds no entry");
+    return stamped;
+  }
+
+  /** Begins as a fork, and gives the digest that its first link goes on from. */
+  async fork(stamped: StampedDraft, origin: TrialOrigin<P>): Promise<string> {
+    const { draft, id, time } = stamped;
+    const { entry, head, trial } = origin;
+    await trial.flush();
+    const { cwd, title = null } = draft.body as { readonly cwd?: string; readonly title?: string };
+    const made = await this.#space.fork({
+      source: trial.#id,
+      entry,
+      head,
+      conversation: this.#id,
+      ...(cwd === undefined ? {} : { cwd }),
+      title,
+      time,
+      id,
+      key: null,
+    });
+    this.entries = 1;
+    const named = (draft.body["origin"] as { readonly conversation: ConversationId }).conversation;
+    if (
+      made.origin !== null &&
+      draft.payload !== forkPayload({ ...made.origin, source: named }, { cwd, title })
+    )
+      throw new LogError("invalid_entry", "The fork does not begin as forks are made");
+    return entryDigest(sha256, await this.#space.entry(this.#id, entry));
+  }
+
+  /** Writes what waits; what may not be written is told and left out. */
+  async flush(): Promise<void> {
+    let waiting = this.#waiting;
+    this.#waiting = [];
+    this.#size.clear();
+    while (waiting.length > 0) {
+      const refused = await this.#append(waiting.map(({ stamped }) => stamped));
+      if (refused === null) return;
+      const at = Math.min(indexIn(refused), waiting.length - 1);
+      const before = waiting.slice(0, at);
+      if (before.length > 0) await this.#append(before.map(({ stamped }) => stamped));
+      const left = waiting[at];
+      if (left !== undefined) this.#onRefused({ place: left.place, error: refused });
+      waiting = waiting.slice(at + 1);
+    }
+  }
+
+  async #append(drafts: readonly StampedDraft[]): Promise<LogError | null> {
+    const batch = { conversation: this.#id, drafts, key: null, digest: "" };
+    try {
+      if (this.entries === 0) await this.#space.create(batch);
+      else await this.#space.append({ ...batch, author: { kind: "once" }, durability: "relaxed" });
+    } catch (error) {
+      if (isLogError(error) && error.group === "caller") return error;
+      throw error;
+    }
+    this.entries += drafts.length;
+    return null;
+  }
+}
+
+/** How the first entry of a fork is written. */
+function forkPayload(...begun: Parameters<typeof originBody>): string {
+  return parseBody(originBody(...begun)).payload;
+}
+
+/** The place in its batch of the entry that an error is about; the first where it does not say. */
+function indexIn({ details }: LogError): number {
+  const { index } = details;
+  return typeof index === "number" ? index : 0;
+}

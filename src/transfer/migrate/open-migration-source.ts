@@ -1,0 +1,62 @@
+import { LogError } from "#log/errors";
+import type { ShapeName } from "./foreign-messages.ts";
+import type { GivenColumns } from "./table-row.ts";
+import { absurdQueue } from "./absurd-queue.ts";
+import { messagesTable } from "./messages-table.ts";
+import type { MigrationSource } from "./migration-source.ts";
+import { openPostgresSource, openSqliteSource, type SourceDatabase } from "./source-database.ts";
+
+/** Of a table `table` and `columns`, of a queue the others; `shape` of either. */
+export interface MigrationSourceOptions {
+  /** `NAME`, or `SCHEMA.NAME`; the only one that looks like it unless given. */
+  readonly table?: string;
+  /** Those that are not found by their names. */
+  readonly columns?: GivenColumns;
+  /** Only tasks of this name. */
+  readonly task?: string;
+  /** The member of a task's parameters that names the conversation; found among the usual ones unless given. */
+  readonly conversation?: string;
+  /** The member of a task's parameters that names the space; all go into the one that was asked for unless given. */
+  readonly space?: string;
+  /** The member of a task's parameters that has the words of a person; `prompt` unless given. */
+  readonly prompt?: string;
+  /** The member of a step's result that has the messages which it appended; found among the usual ones unless given. */
+  readonly messages?: string;
+  /** Steps have all messages that there were by then: of each, what is new is brought. */
+  readonly wholeLists?: boolean;
+  /** What messages look like; each is taken for what it looks like unless given. */
+  readonly shape?: ShapeName;
+}
+
+/**
+ * Opens what is to be moved, by its address: `postgres://…?queue=NAME` is a queue of Absurd, any other `postgres://…` and
+ * `sqlite:FILE` a table of messages.
+ */
+export async function openMigrationSource(
+  address: string,
+  options: MigrationSourceOptions = {},
+): Promise<MigrationSource> {
+  const isPostgres = /^postgres(?:ql)?:\/\//.test(address) && URL.canParse(address);
+  const url = isPostgres ? new URL(address) : null;
+  const queue = url?.searchParams.get("queue") ?? null;
+  url?.searchParams.delete("queue");
+  const database = await openDatabase(address, url);
+  try {
+    return await (queue === null
+      ? messagesTable(database, options)
+      : absurdQueue(database, { ...options, queue }));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function openDatabase(address: string, url: URL | null): Promise<SourceDatabase> {
+  if (url !== null) return openPostgresSource(url.href);
+  const [, path = ""] = /^sqlite:(.+)$/s.exec(address) ?? [];
+  if (path !== "") return openSqliteSource(path);
+  throw new LogError(
+    "invalid_request",
+    "What is moved is named by postgres://HOST/DATABASE (a table of messages), postgres://HOST/DATABASE?queue=NAME (a queue of Absurd) or sqlite:FILE (a table of messages)",
+  );
+}
