@@ -94,9 +94,7 @@ test("badges and filters say how conversations stand; a session that only an age
   const page = await ui.open();
   const row = page.locator(".list-row.item", { hasText: "A call without a result" });
   await row.getByText("1 issue", { exact: false }).waitFor({ state: "attached" });
-  expect(await row.locator(".c-dot").getByRole("img").getAttribute("aria-label")).toContain(
-    "middle of a turn",
-  );
+  await row.locator(".c-dot .open").waitFor();
   await page.getByText("Only in an agent’s own folder").waitFor();
   await picture(page, "history-badges");
   const titles = (): Promise<readonly string[]> => page.locator(".list-row.item .title").allTextContents();

@@ -53,7 +53,7 @@ function NodeWords({ row }: { readonly row: Extract<TreeRow, { kind: "node" }> }
         <span class="badge carry" title={`New session: ${reason}`}>
           <Icon name="roll" />
           <Carrier place={carry.place} />
-          {reason}
+          <span class="cut">{reason}</span>
         </span>
       )}
       {icon === null ? null : <Icon name={icon} />}
