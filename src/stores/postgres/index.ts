@@ -25,7 +25,7 @@ import { listPage, listSpaces } from "./read/lists.ts";
 import { labelFacts, nodeIds } from "./read/names.ts";
 import { findKey, putBlobRow, readBatchEnds, readBlob, readEntry, readHead, readOwn } from "./read/reads.ts";
 import { runPage } from "./read/runs.ts";
-import { searchEntries } from "./read/search.ts";
+import { searchEntries, WordIndex } from "./read/search.ts";
 import { tailEntries, TailPoll } from "./read/tail.ts";
 import { readPage, readWindow } from "./read/window.ts";
 import {
@@ -169,6 +169,7 @@ class PostgresStore implements StoreDriver {
   readonly #db: Db;
   readonly #options: PostgresStoreOptions;
   readonly #heads = new HeadCache();
+  readonly #words = new WordIndex();
   readonly #nowMs: () => number | null;
   readonly #poll: TailPoll;
 
@@ -205,7 +206,7 @@ class PostgresStore implements StoreDriver {
       labelled: (request) => labelFacts(db, space, request),
       tail: (request) => tailEntries(db, this.#poll, space, request),
       runs: (request) => runPage(db, space, request),
-      search: (request) => searchEntries(db.patient(), space, request),
+      search: (request) => searchEntries(db.patient(), space, request, this.#words),
       getBlob: (conversation, digest) => readBlob(db, space, conversation, digest),
       check: async (request) => [
         ...(await checkFence(db, this.#options.rowSecurity === true)),

@@ -164,6 +164,22 @@ test("a search looks at what changed since the last one, however many conversati
   await holdfast.close();
 });
 
+test("a search in one conversation takes in its words alone, and searches at once take in those of a space once", async () => {
+  await rig.subject();
+  const holdfast = new Holdfast(await postgresStore({ pool: counted.pool }), "default");
+  for (let n = 0; n < 30; n++) await holdfast.create({ id: `c${n}`, entries: [said("a needle")] });
+  const find = (conversation?: string): Promise<readonly unknown[]> =>
+    holdfast.search("needle", { limit: 100, ...(conversation === undefined ? {} : { conversation }) });
+  const inOne = await counted.during(async () => expect(await find("c7")).toHaveLength(1));
+  expect(inOne.length, inOne.map(({ text }) => text).join("\n")).toBeLessThanOrEqual(7);
+  const atOnce = await counted.during(async () => {
+    for (const found of await Promise.all(Array.from({ length: 5 }, () => find())))
+      expect(found).toHaveLength(30);
+  });
+  expect(atOnce.filter(({ text }) => text.includes("insert into holdfast.search "))).toHaveLength(29);
+  await holdfast.close();
+});
+
 test("a search waits for no writer, and no writer waits for it", async () => {
   await rig.subject();
   const holdfast = new Holdfast(await postgresStore({ pool: rig.pool }), "default");

@@ -43,12 +43,13 @@ export async function searchEntries(
   db: Db,
   space: SpaceId,
   request: SearchRequest,
+  index: WordIndex,
 ): Promise<readonly SearchHit[]> {
   const words = queryWords(request.query);
   const { conversation, limit } = request;
   if (conversation !== undefined) await readHead(db, space, conversation);
   if (words.length === 0 || limit <= 0) return [];
-  await indexWords(db, space).catch(() => undefined); // what is not indexed is looked through as it is
+  await index.catchUp(db, space, conversation ?? null).catch(() => undefined); // what is not indexed is looked through as it is
   const grams = wordGrams(words);
   const part = grams.length > 0 ? "" : indexable(words[0] ?? "");
   const hits: SearchHit[] = [];
@@ -79,7 +80,8 @@ const MARKED_STEP = 20; // heads that are marked by one statement, which holds t
 
 const BEHIND = `select c.id, c.born, c.head_seq, coalesce(m.seq, 0) from @.conversations c
   left join @.search_marks m on m.space = $1 and m.conversation = c.id and m.born = c.born
-  where c.space = $1 and ${IS_BEHIND} and c.id > $2 order by c.id limit ${CONVERSATIONS_STEP}`;
+  where c.space = $1 and ${IS_BEHIND} and c.id > $2 and ($3::text is null or c.id = $3::text)
+  order by c.id limit ${CONVERSATIONS_STEP}`;
 /** A head that somebody is changing is left behind, so that neither waits for the other. */
 const CAUGHT_UP = `${withSync("true")},
 c as materialized (select c.id, u.seq from unnest($2::text[], $3::text[], $4::int8[]) as u (id, born, seq)
@@ -103,13 +105,29 @@ mark as (insert into @.search_marks (space, conversation, born, seq) select $1, 
     case when search_marks.born = excluded.born then search_marks.seq else 0 end), born = excluded.born)
 select 1 from c`;
 
+/** Searches at once take words into the index once: each waits for the one that has begun. */
+export class WordIndex {
+  readonly #running = new Map<string, Promise<void>>();
+
+  /** Of one conversation, or of all in the space. */
+  catchUp(db: Db, space: SpaceId, conversation: ConversationId | null): Promise<void> {
+    const name = `${space} ${conversation ?? ""}`; // neither has blanks
+    let running = this.#running.get(name);
+    if (running === undefined) {
+      running = indexWords(db, space, conversation).finally(() => this.#running.delete(name));
+      this.#running.set(name, running);
+    }
+    return running;
+  }
+}
+
 /**
  * Takes what was written since into the index, a stretch at a time, and looks at nothing else. It is derived: no append knows
  * of it, and none waits while words are made.
  */
-async function indexWords(db: Db, space: SpaceId): Promise<void> {
+async function indexWords(db: Db, space: SpaceId, only: ConversationId | null): Promise<void> {
   for (let after = ""; ;) {
-    const behind = await db.read<[ConversationId, string, number, number]>(BEHIND, space, after);
+    const behind = await db.read<[ConversationId, string, number, number]>(BEHIND, space, after, only);
     for (let from = 0; from < behind.length; from += MARKED_STEP) {
       const logs = behind.slice(from, from + MARKED_STEP);
       for (const [conversation, born, headSeq, seq] of logs)
