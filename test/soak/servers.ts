@@ -22,8 +22,8 @@ export class Server implements AsyncDisposable {
   #process: ServeProcess | null = null;
   #starting: Promise<void> = Promise.resolve();
   url = "";
-  /** Processes that it has had. */
-  starts = 0;
+  /** How often its process ended though nobody had killed it. */
+  crashes = 0;
 
   constructor(
     store: string,
@@ -44,24 +44,35 @@ export class Server implements AsyncDisposable {
   }
 
   async #start(): Promise<void> {
-    this.#process = await startServerWithClock(this.#skewMs, this.#store, ...AGENT);
-    this.url = this.#process.url;
-    this.starts++;
+    const started = await startServerWithClock(this.#skewMs, this.#store, ...AGENT);
+    this.#process = started;
+    this.url = started.url;
+    void started.ended.then(() => (this.#process === started ? this.#crashed() : undefined));
+  }
+
+  #crashed(): Promise<void> {
+    this.crashes++;
+    this.#process = null;
+    return this.start();
   }
 
   /** Its process ends at once; another one takes its place. */
   async kill(): Promise<void> {
-    await this.#process?.end("SIGKILL");
+    const killed = this.#process;
+    this.#process = null;
+    await killed?.end("SIGKILL");
     await this.start();
   }
 
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
-    if (this.pid > 0) process.kill(this.pid, signal);
+    this.#process?.signal(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#starting.catch(() => undefined);
-    await this.#process?.[Symbol.asyncDispose]();
+    const last = this.#process;
+    this.#process = null;
+    await last?.[Symbol.asyncDispose]();
     await this.proxy?.[Symbol.asyncDispose]();
   }
 }

@@ -187,7 +187,10 @@ class Run {
       if (target !== undefined && !names.has(target) && (await this.#finalLog(target)) !== null)
         present.add(target);
     const remains = await this.#remains(present);
-    const violations = [...stuck, ...checkHistory(this.#history, { logs, findings, remains })];
+    const crashed = this.#servers.list.flatMap(({ crashes }, at) =>
+      crashes > 0 ? [`server ${at} ended by itself ${crashes} times`] : [],
+    );
+    const violations = [...crashed, ...stuck, ...checkHistory(this.#history, { logs, findings, remains })];
     const count = (outcome: string): number => operations.filter((one) => one.outcome === outcome).length;
     const repeated = operations.length - new Set(operations.map(({ key }) => key)).size;
     const figures = {

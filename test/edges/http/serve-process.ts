@@ -14,6 +14,10 @@ interface Ready {
 /** A server in a process of its own. */
 export interface ServeProcess extends Ready, AsyncDisposable {
   readonly pid: number;
+  /** Settles when the process is over, whoever ended it. */
+  readonly ended: Promise<unknown>;
+  /** Does nothing to a process that is over. */
+  signal(signal: NodeJS.Signals): void;
   /** Ends it by a signal; its exit code. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -47,6 +51,8 @@ export async function startServerWithClock(
   return {
     ...(JSON.parse(line) as Ready),
     pid: child.pid ?? 0,
+    ended: closed,
+    signal: (signal) => void child.kill(signal),
     end,
     [Symbol.asyncDispose]: async () => void (child.exitCode === null && (await end("SIGKILL"))),
   };

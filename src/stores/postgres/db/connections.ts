@@ -30,7 +30,7 @@ export interface PgPool {
   query(config: PgQuery): Promise<PgResult>;
   connect(): Promise<PgClient>;
   end(): Promise<void>;
-  on?(event: "error", listener: () => void): unknown;
+  on?(event: "error" | "connect", listener: (client: Pick<PgClient, "on">) => void): unknown;
   readonly totalCount?: number;
   readonly idleCount?: number;
   readonly waitingCount?: number;
@@ -77,12 +77,24 @@ function sessionOf(target: { query(config: PgQuery): Promise<PgResult> }, queryM
 
 const unheard = (): void => undefined;
 const PATIENCE = 12;
+const listened = new WeakSet<PgPool>();
+
+/**
+ * What the driver reads at once may say that a connection is ready and that it is over. Between the two it belongs to whoever
+ * waits for it, who cannot listen yet, and unheard the error would end the process.
+ */
+function listenFromTheStart(pool: PgPool): void {
+  if (listened.has(pool)) return;
+  listened.add(pool);
+  pool.on?.("connect", (client) => client.on?.("error", unheard));
+}
 
 /** Connections of a pool of node-postgres. A pool that was given stays the host's to end. */
 function pgConnections(pool: PgPool, input: ConnectionSettings): Connections {
   const { owned, queryMs } = input;
   // Unheard, the death of an idle connection would end the process.
   if (owned) pool.on?.("error", unheard);
+  listenFromTheStart(pool);
   return {
     queryMs,
     // A pool throws away a connection whose statement failed, and so one that fell silent.
