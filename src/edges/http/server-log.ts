@@ -100,7 +100,8 @@ export class RequestLog {
   /** An answer that had begun ends in the middle. */
   brokeOff({ path: _, audit: _audit, error: _error, ...line }: RequestLine, error: unknown): void {
     this.#watchStore(error, false);
-    this.#log("error", "Answer broke off", { ...line, ...errorFields(error) });
+    const isErased = isLogError(error) && error.group === "missing";
+    this.#log(isErased ? "info" : "error", "Answer broke off", { ...line, ...errorFields(error) });
   }
 
   #watchStore(error: unknown, isAnswered: boolean): void {

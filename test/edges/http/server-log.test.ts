@@ -167,3 +167,17 @@ test("an answer that breaks off after its beginning is logged with its request, 
   await served.ask("/api/conversations/c/turns/gone/events", by(token));
   expect(lines.at(-1)).toMatchObject({ fields: { conversation: "c", turn: "gone", status: 404 } });
 });
+
+test("a stream of a conversation that is erased meanwhile ends without an error in the log", async () => {
+  const { lines, log } = collected();
+  await using served = await serve({ log });
+  const conversation = await served.holdfast.create({ id: "c" });
+  const { body } = await served.ask("/api/conversations/c/tail", by(await served.token("read")));
+  await conversation.erase();
+  await expect(new Response(body).text()).rejects.toThrow();
+  expect(lines.at(-1)).toMatchObject({
+    level: "info",
+    message: "Answer broke off",
+    fields: { conversation: "c", code: "conversation_not_found" },
+  });
+});
