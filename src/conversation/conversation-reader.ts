@@ -11,7 +11,7 @@ import type { Issue } from "#log/projections/issue";
 import type { Queued } from "#log/projections/queue";
 import type { Run } from "#log/runs/run-row";
 import type { Settings } from "#log/projections/settings";
-import type { UsageTotals } from "#log/summary";
+import type { Summary, UsageTotals } from "#log/summary";
 import type { HeadView } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { readChain } from "./read-chain.ts";
@@ -226,10 +226,15 @@ export class ConversationReader {
     return readEffects(this.#space, this.id, request);
   }
 
+  /** What lists show of it: its last turn, its metadata and what it has used. */
+  async summary(): Promise<Summary> {
+    const { summary } = await this.head();
+    return summary ?? readSummary(this.#space, this.id);
+  }
+
   /** What its own entries cost, on every branch. */
   async usage(): Promise<UsageTotals> {
-    const { summary } = await this.#space.head(this.id);
-    return (summary ?? (await readSummary(this.#space, this.id))).usage;
+    return (await this.summary()).usage;
   }
 
   /** Its own runs with what they have counted until now, oldest first; a fork has none of its source's. */

@@ -27,7 +27,7 @@ export interface SignedOut {
   readonly failed: readonly SignOutFailure[];
 }
 
-interface SignOutFailure {
+export interface SignOutFailure {
   readonly conversation: ConversationId;
   readonly code: ErrorCode;
   readonly message: string;

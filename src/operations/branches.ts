@@ -7,7 +7,7 @@ import { objectText } from "#log/json/json-text";
 import type { Place } from "#log/lineage/head";
 import { SCHEMA_VERSION } from "#transfer/context-text";
 import { conversationOf } from "./acts.ts";
-import { shortLine } from "./cut-strings.ts";
+import { shortLine } from "./views/cut-strings.ts";
 import { JsonText, operation, type OutputOf } from "./operation.ts";
 import {
   answer,

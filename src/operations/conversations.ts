@@ -1,11 +1,11 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { openTurnAt, readSummary } from "#conversation/list-conversations";
+import { openTurnAt } from "#conversation/list-conversations";
 import type { EntryBody, Metadata } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { Settings } from "#log/projections/settings";
 import type { ConversationRow, HeadView } from "#store/requests";
 import { isAbandoned } from "#transfer/views/conversation-state";
-import { LIST_STATUSES, LISTED_STATES, type ListedRow, listRows } from "./listed-rows.ts";
+import { LIST_STATUSES, LISTED_STATES, type ListedRow, listRows } from "./views/listed-rows.ts";
 import { appendFact, conversationOf, keyed, ofEntry, ownerAct } from "./acts.ts";
 import { operation } from "./operation.ts";
 import {
@@ -145,7 +145,7 @@ export const getConversation = operation({
 export async function conversationView(holdfast: Holdfast, head: HeadView): Promise<ConversationView> {
   const conversation = holdfast.handle(head.conversation);
   const settings = await conversation.settings();
-  const summary = head.summary ?? (await readSummary(conversation.space, conversation.id));
+  const summary = head.summary ?? (await conversation.summary());
   const turn = await openTurnAt(conversation.space, head);
   const { headSeq, ownerSeq, origin, title, cwd, createdAt, updatedAt, lease } = head;
   return {

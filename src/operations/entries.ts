@@ -6,7 +6,7 @@ import { objectText } from "#log/json/json-text";
 import type { ContextMessage } from "#log/projections/pairs";
 import { contextText, SCHEMA_VERSION } from "#transfer/context-text";
 import { appendFact, conversationOf, ofEntry, ownerAct, writtenOf } from "./acts.ts";
-import { ENTRIES_PAGE, readEntriesPage, typesOf } from "./entry-pages.ts";
+import { ENTRIES_PAGE, readEntriesPage, typesOf } from "./views/entry-pages.ts";
 import { JsonText, operation } from "./operation.ts";
 import {
   answer,

@@ -1,9 +1,11 @@
+import type { Skills } from "#agent/skills/skills";
 import type { Clock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { readJson } from "#log/json/read-json";
 import type { Views } from "./views/views.ts";
+import type { AgentRecords } from "#transfer/agent-sessions";
 import type { Host } from "#turn/host";
 import type { EndedTurn, Turns } from "#turn/turns";
 import { type Fields, object, type ObjectOf, problemsOf, type Schema, type TypeOf } from "./schemas.ts";
@@ -48,8 +50,14 @@ export interface OperationContext {
   /** The folder of a new conversation for which the caller names none. */
   readonly folder?: string | null;
   readonly turns?: TurnAgents;
+  /** Where skills are found; null: there are none. */
+  readonly skills?: Skills | null;
+  /** The sessions that agents have in folders of their own. */
+  readonly agentRecords?: AgentRecords;
   /** The name that the log has for the caller. */
   readonly caller?: string;
+  /** Receives how many conversations were looked at. */
+  readonly onProgress?: (conversations: number) => void;
   /** Aborted when the caller no longer waits. */
   readonly signal?: AbortSignal;
 }

@@ -16,9 +16,9 @@ import {
 } from "#transfer/views/link-details";
 import type { PermissionAsked } from "#turn/host";
 import { conversationOf, viewsOf } from "./acts.ts";
-import { ENTRIES_PAGE } from "./entry-pages.ts";
+import { ENTRIES_PAGE } from "./views/entry-pages.ts";
 import { operation } from "./operation.ts";
-import { type LogDamage, readRecord, readRecords, type RecordView } from "./record-pages.ts";
+import { type LogDamage, readRecord, readRecords, type RecordView } from "./views/record-pages.ts";
 import {
   answer,
   anything,

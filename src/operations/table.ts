@@ -30,6 +30,15 @@ import {
   saveMemory,
   searchMemory,
 } from "./memory.ts";
+import {
+  activateSkill,
+  deactivateSkill,
+  getSkill,
+  listServedSkills,
+  listSkills,
+  listSkillUses,
+} from "./skills.ts";
+import { adoptAgentSession, eraseConversation, listAgentSessions, listPrunable, signOut } from "./spaces.ts";
 import type { AnyOperation } from "./operation.ts";
 import {
   countIssues,
@@ -100,6 +109,14 @@ export const OPERATIONS = {
   saveMemory,
   removeMemory,
   restoreMemory,
+  listSkills,
+  activateSkill,
+  deactivateSkill,
+  listServedSkills,
+  getSkill,
+  listSkillUses,
+  listAgentSessions,
+  adoptAgentSession,
 };
 
 export type OperationName = keyof typeof OPERATIONS;
@@ -109,4 +126,4 @@ export const OPERATION_LIST: readonly (readonly [OperationName, AnyOperation])[]
 ) as [OperationName, AnyOperation][];
 
 /** Operations that only callers on this machine have. */
-export const LOCAL_OPERATIONS = { eraseMemories };
+export const LOCAL_OPERATIONS = { eraseMemories, eraseConversation, listPrunable, signOut };

@@ -22,7 +22,7 @@ import { SCHEMA_VERSION } from "#transfer/context-text";
 import type { PermissionAsked } from "#turn/host";
 import { conversationOf, viewsOf } from "./acts.ts";
 import { conversationSchema, type ConversationView, conversationView } from "./conversations.ts";
-import { cutStrings, shortLine } from "./cut-strings.ts";
+import { cutStrings, shortLine } from "./views/cut-strings.ts";
 import type { Entry } from "#log/entry";
 import { JsonText, operation, type OperationContext } from "./operation.ts";
 import { fidelity, linkFields, waitingFields } from "./records.ts";

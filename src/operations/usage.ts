@@ -1,5 +1,4 @@
 import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
-import { readSummary } from "#conversation/list-conversations";
 import type { UsageSum } from "#log/add-usage";
 import { isLogError } from "#log/errors";
 import {
@@ -88,7 +87,7 @@ export const getSpaceUsage = operation({
     for await (const { conversation, summary } of holdfast.listAll())
       try {
         await countUsage(holdfast.handle(conversation), of, rows);
-        const { run } = summary ?? (await readSummary(holdfast.space, conversation));
+        const { run } = summary ?? (await holdfast.handle(conversation).summary());
         if (run?.trigger === REPLAY_TRIGGER) await countUsage(holdfast.handle(conversation), of, replays);
       } catch (error) {
         if (!isLogError(error) || (error.group !== "damaged" && error.group !== "missing")) throw error;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "#edges/http/client/index";
-import { cutStrings } from "#operations/cut-strings";
+import { cutStrings } from "#operations/views/cut-strings";
 import { assistant, user } from "#log/message-builders";
 import { serve, type Served } from "../edges/http/served.ts";
 

@@ -13,6 +13,8 @@ export interface Case {
   readonly rows?: string;
   readonly key?: string;
   readonly lease?: Lease;
+  /** A conversation that is there besides the others. */
+  readonly conversation?: string;
   /** What the user's memory has before, by its key; `removed` was removed again. */
   readonly memories?: { readonly [key: string]: string };
   /** The code of the error; absent where it succeeds. */

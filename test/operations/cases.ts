@@ -2,6 +2,7 @@ import type { Case } from "./case.ts";
 import { MEMORY_CASES } from "./memory-cases.ts";
 import { RECORD_CASES } from "./record-cases.ts";
 import { RUN_CASES } from "./run-cases.ts";
+import { SPACE_CASES } from "./space-cases.ts";
 import { TURN_CASES } from "./turn-cases.ts";
 
 const MISSING = "conversation_not_found";
@@ -349,4 +350,5 @@ export const CASES: readonly Case[] = [
   ...TURN_CASES,
   ...RUN_CASES,
   ...MEMORY_CASES,
+  ...SPACE_CASES,
 ];

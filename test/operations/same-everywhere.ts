@@ -2,10 +2,14 @@
  * Every operation through the library, the command line and HTTP: the same answer, the same log, and the same error in the same
  * sentence. Each way has a space of its own with the same conversations in it.
  */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "#conversation/clock";
 import { Agent } from "#agent/agent";
 import type { Holdfast } from "#conversation/holdfast";
+import type { Skills } from "#agent/skills/skills";
+import { ownSkills } from "#edges/cli/own-skills";
 import { ApiError, type Client } from "#edges/http/client/index";
 import { CancelRequests } from "#edges/http/turns/cancel-requests";
 import { RunningTurns } from "#edges/http/turns/running-turns";
@@ -13,6 +17,7 @@ import { isLogError } from "#log/errors";
 import { type AnyOperation, type Operation, perform, valueOf } from "#operations/operation";
 import type { TurnBegun } from "#operations/turns";
 import { LOCAL_OPERATIONS, OPERATION_LIST, OPERATIONS } from "#operations/table";
+import { tempDir } from "../support/temp-dir.ts";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { holdfastHere } from "../edges/cli/cli-here.ts";
 import { jsonLines } from "../edges/cli/cli-run.ts";
@@ -38,10 +43,17 @@ type Outcome =
 export function sameEverywhere(kind: string, store: () => string): void {
   describe(`on ${kind}`, () => {
     let served: Served;
+    const home = tempDir();
     beforeAll(async () => {
-      served = await serve({ store: store(), agents: AGENTS });
+      const folder = join(home.path, ".agents/skills/tidy");
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, "SKILL.md"), "---\nname: tidy\ndescription: Tidies up.\n---\nTidy up.\n");
+      served = await serve({ store: store(), agents: AGENTS, skills: skillsOf(home.path) });
     });
-    afterAll(() => served[Symbol.asyncDispose]());
+    afterAll(async () => {
+      await served[Symbol.asyncDispose]();
+      home[Symbol.dispose]();
+    });
 
     test.each(CASES)("$operation $name", async (one) => {
       const ways = await Promise.all(
@@ -49,7 +61,7 @@ export function sameEverywhere(kind: string, store: () => string): void {
           if (way === "cli" ? one.argv === undefined : way === "http" && isLocal(one)) return null;
           const holdfast = served.holdfast.inSpace(`${way}-${CASES.indexOf(one)}`);
           await seed(holdfast, one);
-          const outcome = await WAYS[way](one, { served, holdfast, store: store() });
+          const outcome = await WAYS[way](one, { served, holdfast, store: store(), home: home.path });
           return { outcome: normal(outcome, holdfast), logs: normal(await logsOf(holdfast), holdfast) };
         }),
       );
@@ -94,16 +106,23 @@ interface Place {
   readonly served: Served;
   readonly holdfast: Holdfast;
   readonly store: string;
+  /** Of the person: skills lie in it. */
+  readonly home: string;
+}
+
+function skillsOf(home: string): Skills {
+  return ownSkills({ HOME: home });
 }
 
 type Way = (one: Case, place: Place) => Promise<Outcome>;
 
 const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
-  async library({ operation, input, key }, { holdfast }) {
+  async library({ operation, input, key }, { holdfast, home }) {
     const turns = new RunningTurns(AGENTS, new CancelRequests(holdfast), () => undefined);
     try {
       const row = { ...OPERATIONS, ...LOCAL_OPERATIONS }[operation] as AnyOperation as Operation;
-      const context = { holdfast, clock: systemClock, key, turns, caller: "admin" };
+      const skills = skillsOf(home);
+      const context = { holdfast, clock: systemClock, key, turns, skills, caller: "admin" };
       const output = await perform(row, input, context);
       const { schemaVersion: _, ...value } = valueOf(output) as { readonly schemaVersion?: number };
       return { output: JSON.parse(JSON.stringify(value)) as object };
@@ -128,7 +147,7 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
     }
   },
 
-  async cli({ argv = [], stdin = "", rows, key }, { store, holdfast }) {
+  async cli({ argv = [], stdin = "", rows, key }, { store, holdfast, home }) {
     const args = [
       "--space",
       holdfast.spaceId,
@@ -136,7 +155,7 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
       ...(key === undefined ? [] : ["--key", key]),
       "--json",
     ];
-    const { out, err, status } = await holdfastHere(store, args, { input: stdin });
+    const { out, err, status } = await holdfastHere(store, args, { input: stdin, env: { HOME: home } });
     if (status !== 0) {
       const [{ error }] = jsonLines(err) as unknown as readonly [
         { readonly error: { readonly code: string; readonly message: string } },

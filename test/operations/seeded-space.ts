@@ -41,8 +41,9 @@ const RUN: readonly EntryBody[] = [
 /** `a`: a question and its answer; `failed`: a turn that failed; `open`: a turn that no process runs; `asks`: one that waits for a person; `job`: a run. */
 export async function seed(
   holdfast: Holdfast,
-  { lease, memories = {} }: Pick<Case, "lease" | "memories">,
+  { lease, conversation, memories = {} }: Pick<Case, "lease" | "conversation" | "memories">,
 ): Promise<void> {
+  if (conversation !== undefined) await holdfast.create({ id: conversation });
   const memory = new Memory(holdfast);
   for (const [key, content] of Object.entries(memories)) await memory.save("user", { key, content });
   if (memories["removed"] !== undefined) await memory.remove("user", "removed");

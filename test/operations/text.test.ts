@@ -6,7 +6,7 @@ import type { HostEvent } from "#turn/host";
 import { ENDING_CLASSES } from "#log/ending-class";
 import { noticeOf } from "#edges/acp/host/host-view";
 import { noticeText } from "#operations/notices";
-import { LISTED_STATES } from "#operations/listed-rows";
+import { LISTED_STATES } from "#operations/views/listed-rows";
 import {
   endingClause,
   endingMessage,

@@ -1,7 +1,7 @@
 /** The rules of the memory page that need no browser. */
 import { expect, test } from "vitest";
 import type { MemoryView } from "#operations/memory";
-import type { SkillUse, SkillView } from "#edges/http/skills/skill-api";
+import type { SkillUse, SkillView } from "#operations/skills";
 import { fieldsOf, isSame, NO_FIELDS, saveInput } from "../../ui/src/pages/memory/memory-input.ts";
 import { logOf, scopeChoices, scopeIn, scopeText } from "../../ui/src/pages/memory/asked-scope.ts";
 import { otherThan, skillRows } from "../../ui/src/pages/memory/skill-rows.ts";

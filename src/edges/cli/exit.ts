@@ -47,6 +47,8 @@ const NEXT_STEP = {
 /** What is remembered is no entry of a conversation. */
 const MEMORY_STEP = "`holdfast memory ls` lists what is remembered, with --removed what may be restored.";
 
+const SKILL_STEP = "`holdfast skills` lists those that are here.";
+
 export interface Failure {
   readonly status: number;
   readonly code: string;
@@ -61,7 +63,13 @@ export function failureOf(error: unknown): Failure {
     const { code, message, details } = error;
     // A file that was to be read in is no part of the store, so the doctor knows nothing of it.
     const step =
-      code === "damaged" && "file" in details ? "" : "memory" in details ? MEMORY_STEP : NEXT_STEP[code];
+      code === "damaged" && "file" in details
+        ? ""
+        : "memory" in details
+          ? MEMORY_STEP
+          : "skill" in details
+            ? SKILL_STEP
+            : NEXT_STEP[code];
     // Many messages say themselves that nothing was written; once is enough.
     const next = /nothing was/i.test(message) ? step.replace(/^Nothing was [^.]*\. ?/, "") : step;
     return { status: STATUS[ERROR_GROUPS[code]], code, message, next, details };

@@ -36,11 +36,11 @@ export interface CommandView<Input, Output> {
   /** The field whose items are printed one by one: --json has a line for each. */
   readonly rows?: keyof Output;
   /** Fields that --json has beside those of the operation. */
-  json?(output: Output, input: Input, holdfast: Holdfast): object | Promise<object>;
+  json?(output: Output, input: Input, call: Call): object | Promise<object>;
   /** An empty text prints nothing. */
-  text(output: Output, input: Input, sink: Sink): string;
+  text(output: Output, input: Input, out: Sink): string;
   /** What a reader also needs; it goes to standard error. */
-  remarks?(output: Output, input: Input): readonly string[];
+  remarks?(output: Output, input: Input, call: Call): readonly string[] | Promise<readonly string[]>;
 }
 
 interface Argument {
@@ -88,12 +88,13 @@ export function operationCommand<I extends object, R extends object>(
         ...view.context?.(call),
       });
       if (output instanceof JsonText) return call.io.out.write(`${output.text}\n`);
-      if (!call.json) for (const line of view.remarks?.(output, input) ?? []) await remark(call, line);
+      if (!call.json)
+        for (const line of (await view.remarks?.(output, input, call)) ?? []) await remark(call, line);
       if (call.json && view.rows !== undefined) {
         for (const row of output[view.rows] as readonly object[]) await call.io.out.write(jsonLine(row));
         return;
       }
-      const more = call.json ? await view.json?.(output, input, holdfast) : {};
+      const more = call.json ? await view.json?.(output, input, call) : {};
       const text = call.json ? null : view.text(output, input, call.io.out);
       if (text !== "") await answer(call, { ...output, ...more }, () => text ?? "");
     },

@@ -2,7 +2,6 @@ import { knownModel } from "#agent/models/model-table";
 import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import { readSummary } from "#conversation/list-conversations";
 import { LiveProjections } from "#conversation/live-projections";
 import { readLinks } from "#conversation/read-chain";
 import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
@@ -95,7 +94,7 @@ export class DailyUsageCache {
     const leftOut: string[] = [];
     for await (const listed of listedOf(holdfast, query.conversation))
       try {
-        const { run } = listed.summary ?? (await readSummary(holdfast.space, listed.conversation));
+        const { run } = listed.summary ?? (await holdfast.handle(listed.conversation).summary());
         const { headSeq, createdAt } = listed;
         await this.#live
           .of(holdfast, listed.conversation)
@@ -248,7 +247,7 @@ async function replaysOf(holdfast: Holdfast, { id }: Conversation): Promise<Turn
   let count = 0;
   for await (const { conversation, origin, summary } of holdfast.list({ filter: { fork: true } })) {
     if (origin?.conversation !== id) continue;
-    const { run, usage } = summary ?? (await readSummary(holdfast.space, conversation));
+    const { run, usage } = summary ?? (await holdfast.handle(conversation).summary());
     if (run?.trigger !== REPLAY_TRIGGER) continue;
     count += 1;
     sum = addUsage(sum, usage);

@@ -16,7 +16,7 @@ import type { Call } from "#edges/cli/command";
 import { AlwaysRules, rulesIn } from "./permission-rules.ts";
 import type { McpServers } from "#agent/mcp/mcp-servers";
 import { MCP_FLAG_ABOUT, mcpServersOf } from "./mcp-file.ts";
-import { ownSkills } from "#edges/cli/skills/own-skills";
+import { ownSkills } from "#edges/cli/own-skills";
 import { type Fields, fieldsOf, textIn } from "#log/json/json-fields";
 import { isSameJson } from "#log/json/same-json";
 

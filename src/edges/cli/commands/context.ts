@@ -7,7 +7,7 @@ import { priorContextText } from "#upstream/rules/preamble";
 import type { ContextMessage } from "#log/projections/pairs";
 import { readAddress } from "#edges/cli/operation-command";
 import type { Call, Command } from "#edges/cli/command";
-import { ownSkills } from "#edges/cli/skills/own-skills";
+import { ownSkills } from "#edges/cli/own-skills";
 import { contextText } from "#transfer/context-text";
 import { blockPreview } from "#transfer/views/entry-preview";
 import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal/terminal";

@@ -1,7 +1,6 @@
-import type { Holdfast } from "#conversation/holdfast";
 import { createConversation, goTo, newChat, setTitle } from "#operations/conversations";
 import { NOT_UNDONE } from "#operations/text";
-import type { Command } from "#edges/cli/command";
+import type { Call, Command } from "#edges/cli/command";
 import { operationCommand } from "#edges/cli/operation-command";
 import { safeLine } from "#edges/cli/terminal/terminal";
 
@@ -18,7 +17,7 @@ your own. With --key the same command run twice makes one conversation, not two.
     'holdfast new --id release-42 --title "Release 42" --cwd "$PWD"',
     "holdfast new --key job-7 --json",
   ],
-  json: async ({ conversation }, _input, holdfast) => ({ leaf: await leafOf(holdfast, conversation) }),
+  json: async ({ conversation }, _input, call) => ({ leaf: await leafOf(call, conversation) }),
   text: ({ conversation }) => safeLine(conversation),
 });
 
@@ -34,8 +33,8 @@ export const goToCommand: Command = operationCommand(goTo, {
 external effects are not undone: only what the model is told changes.
 ENTRY is an entry's id, the start of it, or a label.`,
   examples: ["holdfast goto ID@before-refactoring", "holdfast goto release-42@m3 --json"],
-  json: async ({ conversation, toSeq }, _input, holdfast) => ({
-    leaf: await leafOf(holdfast, conversation),
+  json: async ({ conversation, toSeq }, _input, call) => ({
+    leaf: await leafOf(call, conversation),
     seq: toSeq,
   }),
   text: ({ conversation }, { entry }) => `The leaf is ${safeLine(`${conversation}@${entry}`)}. ${NOT_UNDONE}`,
@@ -48,10 +47,11 @@ external effects are not undone.
 
   --key KEY  the same command run twice begins one new chat, not two`,
   examples: ["holdfast new-chat ID", "holdfast new-chat release-42 --json"],
-  json: async ({ conversation }, _input, holdfast) => ({ leaf: await leafOf(holdfast, conversation) }),
+  json: async ({ conversation }, _input, call) => ({ leaf: await leafOf(call, conversation) }),
   text: ({ conversation }) => `${safeLine(conversation)} starts afresh; its history stays readable`,
 });
 
-async function leafOf(holdfast: Holdfast, conversation: string): Promise<string> {
-  return (await (await holdfast.conversation(conversation)).head()).leaf.id;
+async function leafOf(call: Call, conversation: string): Promise<string> {
+  const { leaf } = await (await (await call.open()).conversation(conversation)).head();
+  return leaf.id;
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ListFilter } from "#conversation/list-conversations";
 import { listConversations } from "#operations/conversations";
-import type { ListedRow } from "#operations/listed-rows";
+import type { ListedRow } from "#operations/views/listed-rows";
 import { pagesOf } from "#edges/cli/operation-command";
 import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { pastTime } from "#edges/cli/manage/past-time";
@@ -69,8 +69,8 @@ With --json one object per line.
     const limit = call.flags.count("limit") ?? Number.POSITIVE_INFINITY;
     const filter = filterOf(call);
     if (call.flags.has("agents")) {
-      const { listAgentSessions } = await import("#edges/cli/resume/agent-sessions");
-      return listAgentSessions(call, { limit, filter });
+      const { printAgentSessions } = await import("#edges/cli/resume/agent-sessions");
+      return printAgentSessions(call, { limit, filter });
     }
     const holdfast = await call.open({ readOnly: true });
     const how = { columns: out.columns, style: out.style };

@@ -10,7 +10,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { Call } from "#edges/cli/command";
 import { mcpServersOf } from "#edges/cli/chat/mcp-file";
-import { ownSkills } from "#edges/cli/skills/own-skills";
+import { ownSkills } from "#edges/cli/own-skills";
 import { loadAgentModule } from "./agent-module.ts";
 
 /** Whose tools and prompt the replay has: those of a host's module, or those of a chat on the command line. */

@@ -1,18 +1,22 @@
 import { isUnder, type ListFilter } from "#conversation/list-conversations";
-import { readAgentSessions } from "#transfer/agent-sessions";
+import { systemClock } from "#conversation/clock";
+import { listAgentSessions } from "#operations/spaces";
+import { perform, valueOf } from "#operations/operation";
 import { type Call, jsonLine, remark } from "#edges/cli/command";
 import { fit, pad, safeLine } from "#edges/cli/terminal/terminal";
 import { ageOf } from "#edges/cli/view/time";
 import { knownRecords } from "./native-records.ts";
 
 /** Prints them, for `ls --agents`. */
-export async function listAgentSessions(
+export async function printAgentSessions(
   call: Call,
   { limit, filter }: { readonly limit: number; readonly filter: ListFilter },
 ): Promise<void> {
   const { under, cwd, since, agent } = filter;
   const holdfast = await call.open({ readOnly: true });
-  const found = (await readAgentSessions(holdfast, knownRecords(call.io.env))).filter(
+  const context = { holdfast, clock: systemClock, agentRecords: knownRecords(call.io.env) };
+  const { sessions } = valueOf(await perform(listAgentSessions, {}, context));
+  const found = sessions.filter(
     (one) =>
       (under === undefined || isUnder(one.cwd, under)) &&
       (cwd === undefined || one.cwd === cwd) &&

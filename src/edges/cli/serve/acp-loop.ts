@@ -8,7 +8,7 @@ import type { AgentLoop } from "#edges/acp/loop/loop-agent";
 import { isDeadProcess, nameOfProcess } from "#turn/running-process";
 import type { Call } from "#edges/cli/command";
 import { mcpServersOf } from "#edges/cli/chat/mcp-file";
-import { ownSkills } from "#edges/cli/skills/own-skills";
+import { ownSkills } from "#edges/cli/own-skills";
 
 const LOOP = "holdfast"; // what editors call it, and the log where it says who carried a conversation
 

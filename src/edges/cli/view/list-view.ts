@@ -3,7 +3,7 @@ import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import type { ConversationRow } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
-import type { ListedRow } from "#operations/listed-rows";
+import type { ListedRow } from "#operations/views/listed-rows";
 import { STATES } from "#operations/text";
 import { ageOf } from "./time.ts";
 import { SHORT_ID_CHARS, shortId } from "#transfer/views/safe-text";

@@ -4,7 +4,7 @@ export type { LiveWords } from "#edges/http/events/live-words";
 export type { BranchPage } from "#operations/branches";
 export type { ConversationView } from "#operations/conversations";
 export type { MemoryChangeView, MemoryScopeView, MemoryView } from "#operations/memory";
-export type { SkillUse, SkillView } from "#edges/http/skills/skill-api";
+export type { SkillUse, SkillView } from "#operations/skills";
 export type { TreeNode } from "#operations/views/whole-logs";
 export type { Health } from "#edges/http/routes/server-api";
 export type { StoreView } from "#edges/http/figures/figure-api";

@@ -1,6 +1,6 @@
 import { entryLine } from "#log/codec";
 import type { StoredEntry } from "#log/entry";
-import { shortLine } from "#operations/cut-strings";
+import { shortLine } from "#operations/views/cut-strings";
 
 const encoder = new TextEncoder();
 const JOINED_BYTES_MAX = 16_384; // copying so little costs less than another piece

@@ -77,8 +77,3 @@ export type HandlersOf<A> = { readonly [K in keyof A]: A[K] extends Operation ? 
 
 /** A handler as the table of routes calls it. */
 export type AnyHandler = (asked: Asked<Operation>) => Promise<unknown>;
-
-/** The key of an act that others may do under the same one in the same conversation. */
-export function keyed(operation: string, key: string | undefined): { readonly key?: string } {
-  return key === undefined ? {} : { key: `${operation}/${key}` };
-}

@@ -2,11 +2,9 @@ import type { OperationName, OwnApi } from "#edges/http/routes/api";
 import type { AnyHandler, HandlersOf } from "./asked.ts";
 import { OPERATION_HANDLERS } from "./operation-handlers.ts";
 import { ENTRY_HANDLERS } from "./entry-handlers.ts";
-import { AGENT_SESSION_HANDLERS } from "#edges/http/agent-sessions/agent-session-handlers";
 import { FIGURE_HANDLERS } from "#edges/http/figures/figure-handlers";
 import { REPLAY_HANDLERS } from "#edges/http/replays/replay-handlers";
 import { TRANSFER_HANDLERS } from "#edges/http/transfers/transfer-handlers";
-import { SKILL_HANDLERS } from "#edges/http/skills/skill-handlers";
 import { EVENT_HANDLERS } from "#edges/http/events/event-handlers";
 import { SERVER_HANDLERS } from "./server-handlers.ts";
 
@@ -17,8 +15,6 @@ const OWN_HANDLERS: HandlersOf<OwnApi> = {
   ...TRANSFER_HANDLERS,
   ...FIGURE_HANDLERS,
   ...REPLAY_HANDLERS,
-  ...AGENT_SESSION_HANDLERS,
-  ...SKILL_HANDLERS,
 };
 
 /** How each operation is done; one without does not compile. */

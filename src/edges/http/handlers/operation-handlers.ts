@@ -20,7 +20,7 @@ function handlerOf(operation: AnyOperation): AnyHandler {
     const { entries } = input as { readonly entries?: readonly object[] };
     const exact =
       takesEntries && entries !== undefined ? { entries: givenEntries(bodyText, entries, grant) } : {};
-    const { clock, cwd: folder, turns, views } = server;
+    const { clock, cwd: folder, turns, skills, agentRecords, views } = server;
     const output = await run(
       { ...input, ...exact },
       {
@@ -29,6 +29,8 @@ function handlerOf(operation: AnyOperation): AnyHandler {
         key,
         folder,
         turns,
+        skills,
+        agentRecords,
         views,
         caller: grant.token,
         get signal() {

@@ -1,8 +1,6 @@
 import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
-import { AGENT_SESSION_ROUTES, type AgentSessionApi } from "#edges/http/agent-sessions/agent-session-api";
 import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
-import { SKILL_ROUTES, type SkillApi } from "#edges/http/skills/skill-api";
 import { TRANSFER_ROUTES, type TransferApi } from "#edges/http/transfers/transfer-api";
 import { OPERATION_LIST, type OPERATIONS as OPERATION_TABLE } from "#operations/table";
 import { routeOf, type ShapesOf } from "./operation-route.ts";
@@ -11,8 +9,7 @@ import { EVENT_ROUTES, type EventApi } from "#edges/http/events/event-api";
 import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
 /** Operations that this edge still declares itself. */
-export interface OwnApi
-  extends ServerApi, EntryApi, EventApi, TransferApi, FigureApi, ReplayApi, AgentSessionApi, SkillApi {}
+export interface OwnApi extends ServerApi, EntryApi, EventApi, TransferApi, FigureApi, ReplayApi {}
 
 /** Every operation, by its name. */
 export interface Api extends OwnApi, ShapesOf<typeof OPERATION_TABLE> {}
@@ -22,12 +19,10 @@ export type OperationName = keyof Api;
 const OWN_ROUTES: RoutesOf<OwnApi> = {
   ...SERVER_ROUTES,
   ...ENTRY_ROUTES,
-  ...SKILL_ROUTES,
   ...EVENT_ROUTES,
   ...TRANSFER_ROUTES,
   ...FIGURE_ROUTES,
   ...REPLAY_ROUTES,
-  ...AGENT_SESSION_ROUTES,
 };
 
 /** The one table of routes: requests are checked by it, the OpenAPI document and the client are made from it. */

@@ -83,10 +83,6 @@ export function count(
   );
 }
 
-export function number(): Schema<number> {
-  return of({ type: "number" }, (value, path) => (Number.isFinite(value) ? [] : [`${path} is no number`]));
-}
-
 export function flag(about?: string): Schema<boolean> {
   return of(
     { type: "boolean", ...(about === undefined ? {} : { description: about }) },

@@ -1,7 +1,7 @@
 import type { Holdfast } from "#conversation/holdfast";
 import type { ListFilter } from "#conversation/list-conversations";
 import type { ConversationRow } from "#store/requests";
-import { STATES } from "./text.ts";
+import { STATES } from "#operations/text";
 import { type ListedState, listedState } from "#transfer/views/conversation-state";
 
 /** A conversation of a list, with how it stands. */

@@ -34,7 +34,7 @@ test("skills lists those of the project and of the person, shows one, and says w
   expect(shown.out).toContain("closely.");
   expect(shown.out).not.toContain("\u001b");
   expect(shown.out).toContain("references/how.md");
-  expect((await cli.run(["skills", "show", "none"], home)).status).toBe(2);
+  expect((await cli.run(["skills", "show", "none"], home)).status).toBe(3);
   expect((await cli.run(["skills", "rm"], home)).status).toBe(2);
 });
 

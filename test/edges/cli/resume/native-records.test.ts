@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Flags } from "#edges/cli/command";
-import { ownRecords } from "#edges/cli/resume/own-records";
+import { ownRecords } from "#edges/cli/resume/native-records";
 
 test("what agents keep in a person's home is served by `holdfast ui` on this machine alone", () => {
   const agents = (values: Readonly<Record<string, unknown>>): readonly string[] => [
