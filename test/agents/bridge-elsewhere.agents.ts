@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import type { AcpHost } from "./acp-host.ts";
 import { type Talk, talk } from "./agent-rig.ts";
 import { AGENTS, type BridgeRig, bridgeRig } from "./bridge-rig.ts";
-import { askedIn, recalls } from "./bridge-story.ts";
+import { askedIn, recalls, storedBy } from "./bridge-story.ts";
 import type { AgentName } from "./install.ts";
-import { at, listAt, textAt } from "./json.ts";
+import { at, listAt, parsed, textAt } from "./json.ts";
 
 describe.each(["claude", "codex", "opencode"] as const)("a session %s made alone", (agent) => {
   test("is listed by the bridge, and goes on there", async () => {
@@ -41,6 +41,18 @@ describe.each(["claude", "codex"] as const)("a session only %s has", (agent) => 
     for (const host of windows) expect(askedIn(host.updates())).toEqual(["remember color=blue"]);
   });
 });
+
+test.each(["claude", "codex"] as const)(
+  "what %s keeps of a session is recognized by an import",
+  async (agent) => {
+    await using rig = await bridgeRig({ agents: [agent] });
+    await madeAlone(rig, agent);
+    const [file = ""] = storedBy(rig, agent);
+    const { status, err } = await rig.command("import", file, "--json");
+    expect(status).toBe(2);
+    expect(at(parsed(err), "error", "details", "kind")).toBe(agent);
+  },
+);
 
 describe.each(AGENTS)("%s in a project that moved", (agent) => {
   test("goes on in the new folder, and knows what was said in the old one", async () => {
