@@ -94,7 +94,7 @@ export function unheardEvents(
       if (block.type === "text" && message.role === "assistant" && text !== null) {
         const [rest, more] = beyond(text, block.text);
         text = rest;
-        return more === "" ? [] : [{ type: "text", text: more }];
+        return more.trim() === "" ? [] : [{ type: "text", text: more }];
       }
       return block.type !== "toolCall" || known.isKnown(block) ? [] : callEvents(block, ends.get(block.id));
     }),

@@ -77,3 +77,10 @@ test("words that go on where those that came ended are told, and none once the t
   expect(heard("one twothree")).toEqual([]);
   expect(heard("won two")).toEqual([]);
 });
+
+test("a line break behind the words that came is no text of its own: a service rejects a blank one", () => {
+  const said = made({ role: "assistant", content: [{ type: "text", text: "one two\n" }] });
+  const record = [user("tell"), said, call("a")];
+  const events = unheardEvents(record, { prompt: "tell", text: "one two", isKnown: () => false });
+  expect(events).toEqual([{ ...tool, call: "a", state: "started" }]);
+});
