@@ -4,6 +4,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { readJson } from "#log/json/read-json";
+import type { AuditLine } from "./server.ts";
 import type { Views } from "./views/views.ts";
 import type { AgentRecords } from "#transfer/agent-sessions";
 import type { Host } from "#turn/host";
@@ -19,8 +20,15 @@ export interface AgentChoice {
   readonly model?: string;
 }
 
+/** An agent that runs turns, and the models that a caller may choose. */
+export interface AgentView {
+  readonly agent: string;
+  readonly models: readonly string[];
+}
+
 /** The agents that run turns. */
 export interface TurnAgents {
+  list(): readonly AgentView[];
   /** The first is used where none is named. */
   readonly names: readonly string[];
   /** The agent of this name in a space; rejects a model that callers may not choose. */
@@ -36,6 +44,24 @@ export interface TurnPlace {
   readonly holdfast: Holdfast;
   readonly conversation: string;
   readonly choice: AgentChoice;
+}
+
+/** The log of acts, by space and month. */
+export interface AuditReader {
+  read(page: {
+    readonly space: string;
+    readonly month?: string;
+    readonly after?: number;
+    readonly limit: number;
+  }): Promise<{ readonly lines: readonly AuditLine[]; readonly next: number | null }>;
+}
+
+/** Where the store lies, as far as the caller may know. */
+export interface StorePlace {
+  readonly kind: string | null;
+  readonly address: string | null;
+  /** How much room it takes; null where nobody can say. */
+  readonly bytes?: (() => Promise<number | null>) | undefined;
 }
 
 /** What an operation may use. Permissions, rate limits, audit lines and deadlines are the edge's. */
@@ -54,6 +80,8 @@ export interface OperationContext {
   readonly skills?: Skills | null;
   /** The sessions that agents have in folders of their own. */
   readonly agentRecords?: AgentRecords;
+  readonly audit?: AuditReader;
+  readonly place?: StorePlace;
   /** The name that the log has for the caller. */
   readonly caller?: string;
   /** Receives how many conversations were looked at. */
@@ -75,6 +103,27 @@ export class JsonText {
   }
 }
 
+/** Bytes with their media type, in place of a JSON answer. */
+export class Download {
+  readonly bytes: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly mediaType: string;
+  /** What the file is called where a browser keeps it; null: its link says that; absent: a browser shows it. */
+  readonly name?: string | null;
+
+  constructor(
+    bytes: Uint8Array | AsyncIterable<Uint8Array>,
+    mediaType: string,
+    { name }: { readonly name?: string | null } = {},
+  ) {
+    this.bytes = bytes;
+    this.mediaType = mediaType;
+    if (name !== undefined) this.name = name;
+  }
+}
+
+/** Bytes that a caller sends, again should a connection break. */
+export type Upload = Uint8Array<ArrayBuffer> | Blob;
+
 /** The value of an answer that may be text. */
 export function valueOf<R>(output: R | JsonText): R {
   return output instanceof JsonText ? (readJson(output.text) as R) : output;
@@ -86,13 +135,22 @@ interface Row {
   /** The heading in the reference. */
   readonly group: string;
   readonly access: Access;
-  /** An act changes something: it takes a key and is in the audit log. */
-  readonly kind: "read" | "act";
   /**
-   * Method and path; `{name}` is a field of the input. A read has the other fields in its query, an act in its body. Absent where only
-   * callers on this machine may do it.
+   * An act changes something: it takes a key and is in the audit log. An upload is an act whose field `file` is bytes; a
+   * download answers with bytes.
+   */
+  readonly kind: "read" | "act" | "upload" | "download";
+  /**
+   * Method and path; `{name}` is a field of the input. An act has the other fields in its body, the others in the query. Absent
+   * where only callers on this machine may do it.
    */
   readonly http?: string;
+  /** The media types of a download. */
+  readonly types?: readonly string[];
+  /** It hands out a conversation as a file, so it is in the audit log before anything is sent. */
+  readonly exports?: true;
+  /** Its work grows with what is stored or sent, so no deadline holds for it. */
+  readonly long?: true;
   /** The status of an answer, 200 by default. */
   readonly status?: number;
   /** A caller may ask for the events of the turn that the output names in place of the output. */

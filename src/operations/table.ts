@@ -1,4 +1,5 @@
 import { diff, search } from "./comparisons.ts";
+import { exportBundle, exportTranscript, getBlob, importFile, reviewBundle } from "./files.ts";
 import { forkRun, getRun, hydrate, listRuns } from "./runs.ts";
 import { listBranch } from "./branches.ts";
 import {
@@ -54,6 +55,7 @@ import {
 } from "./records.ts";
 import { getDailyUsage, getSpaceUsage, getTurnUsage, getUsage } from "./usage.ts";
 import { getThread } from "./threads.ts";
+import { checkSpace, getStore, listAgents, listAudit } from "./server.ts";
 import { answerRequest, cancel, continueTurn, edit, retry, send, steer } from "./turns.ts";
 
 /** Every operation by its name: routes, the client and the documents follow from it, in this order. */
@@ -69,6 +71,7 @@ export const OPERATIONS = {
   listEntries,
   listHistory,
   getEntry,
+  getBlob,
   appendEntries,
   setLabel,
   setHidden,
@@ -117,6 +120,14 @@ export const OPERATIONS = {
   listSkillUses,
   listAgentSessions,
   adoptAgentSession,
+  exportBundle,
+  reviewBundle,
+  exportTranscript,
+  importFile,
+  listAgents,
+  listAudit,
+  getStore,
+  checkSpace,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

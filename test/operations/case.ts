@@ -11,6 +11,8 @@ export interface Case {
   readonly stdin?: string;
   /** The field that holds what the command prints line by line. */
   readonly rows?: string;
+  /** It answers with bytes, which the command prints. */
+  readonly bytes?: true;
   readonly key?: string;
   readonly lease?: Lease;
   /** A conversation that is there besides the others. */

@@ -1,6 +1,8 @@
 import type { Case } from "./case.ts";
 import { MEMORY_CASES } from "./memory-cases.ts";
 import { RECORD_CASES } from "./record-cases.ts";
+import { FILE_CASES } from "./file-cases.ts";
+import { SERVER_CASES } from "./server-cases.ts";
 import { RUN_CASES } from "./run-cases.ts";
 import { SPACE_CASES } from "./space-cases.ts";
 import { TURN_CASES } from "./turn-cases.ts";
@@ -351,4 +353,6 @@ export const CASES: readonly Case[] = [
   ...RUN_CASES,
   ...MEMORY_CASES,
   ...SPACE_CASES,
+  ...FILE_CASES,
+  ...SERVER_CASES,
 ];

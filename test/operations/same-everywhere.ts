@@ -11,10 +11,11 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { Skills } from "#agent/skills/skills";
 import { ownSkills } from "#edges/cli/own-skills";
 import { ApiError, type Client } from "#edges/http/client/index";
+import { AuditLog } from "#edges/http/access/audit-log";
 import { CancelRequests } from "#edges/http/turns/cancel-requests";
 import { RunningTurns } from "#edges/http/turns/running-turns";
 import { isLogError } from "#log/errors";
-import { type AnyOperation, type Operation, perform, valueOf } from "#operations/operation";
+import { type AnyOperation, Download, type Operation, perform, valueOf } from "#operations/operation";
 import type { TurnBegun } from "#operations/turns";
 import { LOCAL_OPERATIONS, OPERATION_LIST, OPERATIONS } from "#operations/table";
 import { tempDir } from "../support/temp-dir.ts";
@@ -122,8 +123,10 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
     try {
       const row = { ...OPERATIONS, ...LOCAL_OPERATIONS }[operation] as AnyOperation as Operation;
       const skills = skillsOf(home);
-      const context = { holdfast, clock: systemClock, key, turns, skills, caller: "admin" };
+      const audit = new AuditLog(holdfast);
+      const context = { holdfast, clock: systemClock, key, turns, skills, audit, caller: "admin" };
       const output = await perform(row, input, context);
+      if (output instanceof Download) return { output: { text: await textOf(output) } };
       const { schemaVersion: _, ...value } = valueOf(output) as { readonly schemaVersion?: number };
       return { output: JSON.parse(JSON.stringify(value)) as object };
     } catch (error) {
@@ -138,7 +141,9 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
     const client = served.client(await served.token("admin", holdfast.spaceId));
     try {
       const call = (client as object as Record<Case["operation"], AnyCall>)[operation];
-      const { schemaVersion: _, ...output } = await call(input, key === undefined ? {} : { key });
+      const answer = await call(input, key === undefined ? {} : { key });
+      if (answer instanceof Uint8Array) return { output: { text: Buffer.from(answer).toString() } };
+      const { schemaVersion: _, ...output } = answer;
       await turnEnded(client, output);
       return { output };
     } catch (error) {
@@ -147,7 +152,7 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
     }
   },
 
-  async cli({ argv = [], stdin = "", rows, key }, { store, holdfast, home }) {
+  async cli({ argv = [], stdin = "", rows, bytes, key }, { store, holdfast, home }) {
     const args = [
       "--space",
       holdfast.spaceId,
@@ -162,6 +167,7 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
       ];
       return { error: { code: error.code, message: error.message } };
     }
+    if (bytes === true) return { output: { text: out } };
     const printed = jsonLines(out).map(({ schemaVersion: _, ...line }: { schemaVersion?: number }) => line);
     return { output: rows === undefined ? (printed[0] ?? {}) : { [rows]: printed, next: null } }; // a command prints all pages
   },
@@ -172,6 +178,11 @@ async function turnEnded(client: Client, output: object): Promise<void> {
   const { turn } = output as { readonly turn?: string | TurnBegun | null };
   if (turn === undefined || turn === null) return;
   for await (const _ of client.turnEvents(typeof turn === "string" ? (output as TurnBegun) : turn));
+}
+
+async function textOf({ bytes }: Download): Promise<string> {
+  if (bytes instanceof Uint8Array) return Buffer.from(bytes).toString();
+  return Buffer.concat(await Array.fromAsync(bytes)).toString();
 }
 
 type AnyCall = (input: object, options: object) => Promise<{ readonly schemaVersion?: number }>;

@@ -38,6 +38,9 @@ const RUN: readonly EntryBody[] = [
   { type: "run_end", run: "r1", status: "completed" },
 ];
 
+/** The bytes of a blob of `a`. */
+export const BLOB = "numbers";
+
 /** `a`: a question and its answer; `failed`: a turn that failed; `open`: a turn that no process runs; `asks`: one that waits for a person; `job`: a run. */
 export async function seed(
   holdfast: Holdfast,
@@ -61,6 +64,7 @@ export async function seed(
   await holdfast.create({ id: "open", entries: turn });
   await holdfast.create({ id: "asks", entries: [...turn, CALL, QUESTION] });
   await holdfast.create({ id: "job", entries: RUN });
+  await a.putBlob(Buffer.from(BLOB));
   if (lease === undefined) return;
   const running = await nameOfProcess("a test");
   const writer = lease === "alive" ? running : running.replace(/begun .*?, on/, "begun 1, on");

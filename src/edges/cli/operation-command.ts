@@ -191,13 +191,13 @@ function restOf(texts: readonly string[], schema: Schema | undefined): unknown {
 export async function* pagesOf<I extends object, R extends object>(
   operation: Operation<I, R>,
   input: object,
-  { holdfast, from = "cursor" }: { readonly holdfast: Holdfast; readonly from?: "cursor" | "after" },
+  { from = "cursor", ...context }: Omit<OperationContext, "clock"> & { readonly from?: "cursor" | "after" },
 ): AsyncGenerator<R> {
   let next: string | number | null | undefined;
   do {
     const page: object = next === undefined ? {} : { [from]: next };
     const output: R = valueOf(
-      await perform(operation, { ...input, ...page }, { holdfast, clock: systemClock }),
+      await perform(operation, { ...input, ...page }, { ...context, clock: systemClock }),
     );
     yield output;
     ({ next } = output as { readonly next?: string | number | null });

@@ -1,11 +1,12 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { type Grant, mayDo } from "./access/grant.ts";
-import { type KeptAnswer, KeptAnswers } from "./access/kept-answers.ts";
+import { KeptAnswers } from "./access/kept-answers.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { auditOf, RequestAudit } from "./access/request-audit.ts";
 import { StoredLinks } from "./access/stored-links.ts";
 import { StoredTokens } from "./access/stored-tokens.ts";
-import { answerOf, FetchRequest, type HttpAnswer, type HttpRequest, responseOf } from "./exchange.ts";
+import { answerWith } from "./answers.ts";
+import { FetchRequest, type HttpAnswer, type HttpRequest, responseOf } from "./exchange.ts";
 import { EventStreams } from "./events/event-stream.ts";
 import { Views } from "#operations/views/views";
 import { RunningReplays } from "./replays/running-replays.ts";
@@ -21,18 +22,16 @@ import { type Identified, identify } from "./guard/identify.ts";
 import { RateLimit, SiteRates } from "./guard/rate-limit.ts";
 import { STRICT_HEADERS } from "./guard/strict-headers.ts";
 import type { AnyHandler, Asked, ServerParts } from "./handlers/asked.ts";
-import { JsonText } from "#operations/operation";
 import { HANDLERS } from "./handlers/handlers.ts";
 import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
 import { FAULT_OPERATIONS } from "./faults/fault-api.ts";
 import { FAULT_HANDLERS } from "./faults/fault-handlers.ts";
 import { OPERATIONS } from "./routes/api.ts";
-import { type AnyRoute, type Operation, REPEATED_HEADER } from "./routes/route.ts";
+import type { AnyRoute, Operation } from "./routes/route.ts";
 import { RouteTable } from "./routes/route-table.ts";
 import { newLine, type OnError, REQUEST_ID_HEADER, RequestLog, type RequestLine } from "./server-log.ts";
 import { HEALTH_MS, StoreProbe } from "./store-probe.ts";
 import { UiFiles } from "./pages/ui-files.ts";
-import { SCHEMA_VERSION } from "#transfer/context-text";
 
 /** A request that reached its operation. */
 interface Routed {
@@ -49,7 +48,6 @@ const ROUTES = new RouteTable<string>(OPERATIONS);
 const ROUTES_AND_FAULTS = new RouteTable<string>([...OPERATIONS, ...FAULT_OPERATIONS]);
 const ALL_HANDLERS: { readonly [name: string]: AnyHandler } = { ...HANDLERS, ...FAULT_HANDLERS };
 const HEALTH_PATH = "/api/health";
-const JSON_TYPE = "application/json; charset=utf-8";
 
 /** Every verb over HTTP, as one function from request to response; whoever listens hands requests to it. */
 export class HttpHandler {
@@ -236,11 +234,12 @@ export class HttpHandler {
       },
     };
     const act = async (): Promise<unknown> => ALL_HANDLERS[name]?.(asked);
-    if (route.kept !== true || checked.key === undefined) return answered(await act(), route);
+    const { brokeOff } = asked;
+    if (route.kept !== true || checked.key === undefined) return answerWith(await act(), route, { brokeOff });
     const words = JSON.stringify([checked.params, checked.body]);
     const write = { space: grant.space, operation: name, key: checked.key, asked: words };
     const { answer, repeated } = await this.#kept.once(write, act);
-    return answered(answer, route, repeated);
+    return answerWith(answer, route, { repeated, brokeOff });
   }
 
   #checkRight(route: AnyRoute, grant: Grant): void {
@@ -275,42 +274,6 @@ export class HttpHandler {
     const settled = { version, readOnly, clock, cwd, skills, place, metrics, agentRecords };
     return { ...parts, ...settled, isDraining: () => this.#isDraining };
   }
-}
-
-function answered(
-  given: unknown,
-  { status = 200 }: AnyRoute,
-  repeated: KeptAnswer["repeated"] = null,
-): HttpAnswer {
-  if (given instanceof Response) return answerOf(given);
-  const body =
-    given instanceof JsonText
-      ? jsonBody(given)
-      : JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...(given as object) });
-  const again = repeated === null ? {} : { [REPEATED_HEADER]: repeated.differs ? "differs" : "same" };
-  return { status, headers: { "content-type": JSON_TYPE, ...again }, body };
-}
-
-const CHUNK_CHARS = 65_536;
-
-function jsonBody({ content }: JsonText): string | ReadableStream<Uint8Array> {
-  if (typeof content === "string") return content;
-  const pieces = content[Symbol.iterator]();
-  const encoder = new TextEncoder();
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      let text = "";
-      while (text.length < CHUNK_CHARS) {
-        const { done, value } = pieces.next();
-        if (done === true) {
-          if (text !== "") controller.enqueue(encoder.encode(text));
-          return controller.close();
-        }
-        text += value;
-      }
-      controller.enqueue(encoder.encode(text));
-    },
-  });
 }
 
 function wantsPage(request: HttpRequest): boolean {

@@ -1,63 +1,69 @@
-import { findAddress } from "#edges/cli/address";
-import { answer, type Call, jsonSink } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal/terminal";
+import { systemClock } from "#conversation/clock";
 import { LogError } from "#log/errors";
+import { exportTranscript, type TranscriptFormat, TRANSCRIPT_FORMATS } from "#operations/files";
+import { perform, valueOf } from "#operations/operation";
+import { answer, type Call, jsonLine, jsonSink, remark } from "#edges/cli/command";
+import { readAddress } from "#edges/cli/operation-command";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import type { ExportLine } from "#transfer/bundles/export-lines";
-import { exportHtml } from "#transfer/transcripts/html";
-import { LEFT_OUT, type LeftOut, exportJson } from "#transfer/transcripts/read-transcript";
-import { exportMarkdown } from "#transfer/transcripts/markdown";
-import { Review } from "#transfer/redactor";
+import type { Review } from "#transfer/redactor";
 import { copyToFile } from "./export-file.ts";
-import { tellReview } from "./tell-review.ts";
 
-type PeopleFormat = "html" | "markdown" | "json";
-
-const WRITERS: Readonly<Record<PeopleFormat, typeof exportHtml>> = {
-  html: exportHtml,
-  markdown: exportMarkdown,
-  json: exportJson,
-};
-
-export function isPeopleFormat(format: string): format is PeopleFormat {
-  return Object.hasOwn(WRITERS, format);
+export function isPeopleFormat(format: string): format is TranscriptFormat {
+  return TRANSCRIPT_FORMATS.some((known) => known === format);
 }
 
 /** One branch for people, in the file or on standard output, and what was taken out of it beside. */
-export async function exportForPeople(call: Call, format: PeopleFormat): Promise<void> {
+export async function exportForPeople(call: Call, format: TranscriptFormat): Promise<void> {
   const { flags, args } = call;
   if (args.length > 1 || flags.has("with-forks") || flags.has("salvage"))
     throw new LogError("invalid_request", `--format ${format} writes one branch of one conversation`);
   const holdfast = await call.open({ readOnly: true });
-  const { conversation, entry } = await findAddress(holdfast, args[0] ?? "");
-  const review = new Review();
+  const { conversation, entry } = await readAddress(holdfast, args[0] ?? "");
   const redact = !flags.has("no-redact");
-  const options = {
-    ...(entry === null ? {} : { at: entry }),
-    leaveOut: leftOut(flags.text("without")),
+  const without = flags.text("without");
+  const input: object = {
+    conversation,
+    format,
     redact,
     emails: flags.has("emails"),
-    onHit: review.options.onHit,
+    ...(entry === null ? {} : { at: entry }),
+    ...(without === undefined ? {} : { leaveOut: without.split(",") }),
   };
-  const text = await WRITERS[format](conversation, options);
+  const { text, redactions, unread } = valueOf(
+    await perform(exportTranscript, input, { holdfast, clock: systemClock }),
+  );
   const file = flags.text("output") ?? "-";
   if (file === "-") await (format === "json" ? jsonSink(call.io.out) : call.io.out).write(text);
   else await copyToFile(oneLine(text), { file, force: flags.has("force") }, () => undefined);
-  if (redact) await tellReview(call, review, file);
+  if (redact) await writeReview(call, { redactions, unread }, file);
   if (file === "-") return;
-  const { redactions } = review.value();
   await answer(
     call,
-    { conversation: conversation.id, file, format, redacted: redact, redactions },
-    () => `Wrote ${safeLine(conversation.id)} to ${safeLine(file)}`,
+    { conversation, file, format, redacted: redact, redactions },
+    () => `Wrote ${safeLine(conversation)} to ${safeLine(file)}`,
   );
 }
 
-function leftOut(text: string | undefined): readonly LeftOut[] {
-  const isKnown = (part: string): part is LeftOut => LEFT_OUT.some((known) => known === part);
-  return (text?.split(",") ?? []).map((part) => {
-    if (isKnown(part)) return part;
-    throw new LogError("invalid_request", `--without takes ${LEFT_OUT.join(", ")}, not "${part}"`);
-  });
+/** Every redaction on standard error; for programs as one object, where the answer does not hold it already. */
+export async function writeReview(
+  call: Call,
+  { redactions, unread: digests }: ReturnType<Review["value"]>,
+  file: string,
+): Promise<void> {
+  if (call.json) {
+    if (file === "-") await call.io.err.write(jsonLine({ redactions, unread: digests }));
+    return;
+  }
+  for (const { kind, conversation, entry, where, preview } of redactions)
+    await remark(call, safeLine(`taken out: ${kind} ${preview} in ${conversation}@${entry}, ${where}`));
+  const count = redactions.length;
+  const secrets = count === 0 ? "Nothing looked like a secret" : `${counted(count, "secret")} taken out`;
+  const unread =
+    digests.length === 0
+      ? ""
+      : `; ${counted(digests.length, "image or file", "images or files")} not looked into`;
+  await remark(call, `${secrets}${unread}. Look through it before you pass it on`);
 }
 
 async function* oneLine(text: string): AsyncGenerator<ExportLine> {

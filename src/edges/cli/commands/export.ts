@@ -1,11 +1,13 @@
 import { LogError } from "#log/errors";
-import { findConversation } from "#edges/cli/address";
+import { parseConversationId } from "#log/ids";
+import { exportBundle } from "#operations/files";
+import { check } from "#operations/operation";
+import { findId } from "#edges/cli/operation-command";
 import { answer, type Call, type Command, jsonSink, remark } from "#edges/cli/command";
 import type { Conversation } from "#conversation/conversation";
 import { copyLines, copyToFile } from "#edges/cli/bundles/export-file";
-import { exportForPeople, isPeopleFormat } from "#edges/cli/bundles/export-people";
+import { exportForPeople, isPeopleFormat, writeReview } from "#edges/cli/bundles/export-people";
 import { soundOrRescued } from "#edges/cli/bundles/export-rescued";
-import { tellReview } from "#edges/cli/bundles/tell-review";
 import type { RedactionHit } from "#transfer/redact-text";
 import { Redactor } from "#transfer/redactor";
 import { Review } from "#transfer/redactor";
@@ -128,7 +130,7 @@ ${REMOTE_ABOUT}
         call,
         `${wrong}. Entries after ${soundSeq} are unproven; they are in the file as they were read`,
       );
-    if (flags.has("redact")) await tellReview(call, review, file);
+    if (flags.has("redact")) await writeReview(call, review.value(), file);
     const ids = conversations.map(({ id }) => id);
     const value = { conversations: ids, file, entries, blobs, missing: [...missing] };
     if (file !== "-") await tell(call, { ...value, ...(flags.has("redact") ? review.value() : {}) });
@@ -139,9 +141,12 @@ async function conversationsOf(call: Call): Promise<readonly Conversation[]> {
   const holdfast = await call.open({ readOnly: true });
   const named: Conversation[] = [];
   const salvage = call.flags.has("salvage");
-  for (const id of call.args) {
-    const found = await findConversation(holdfast, id);
-    named.push(salvage ? await soundOrRescued(call, found) : found);
+  const ids: string[] = [];
+  for (const name of call.args) ids.push(await findId(holdfast, name));
+  for (const id of ids) {
+    check(exportBundle, { conversation: [id] });
+    const conversation = holdfast.handle(parseConversationId(id));
+    named.push(salvage ? await soundOrRescued(call, conversation) : conversation);
   }
   const conversations = await exportOrder(holdfast, named, call.flags.has("with-forks"));
   checkCount(conversations.length);

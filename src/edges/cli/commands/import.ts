@@ -9,8 +9,9 @@ import {
   type ImportedConversation,
   importInto,
   problemText,
-  importJson,
 } from "#transfer/bundles/import-bundle";
+import { importAnswer, importFile } from "#operations/files";
+import { check } from "#operations/operation";
 import { withAdvice } from "#edges/cli/bundles/import-advice";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import { progressOn } from "#edges/cli/terminal/output";
@@ -52,6 +53,13 @@ An import that was cut off goes on where it ended when it is run again.
     const { flags } = call;
     const id = flags.text("id");
     const dryRun = flags.has("dry-run");
+    const input = {
+      asNew: flags.has("as-new"),
+      dryRun,
+      salvage: flags.has("salvage"),
+      ...(id === undefined ? {} : { id }),
+    };
+    check(importFile, { ...input, file: call.args[0] });
     await using source = await sourceOf(call, call.args[0] ?? "");
     const checking = progressOn(call.io.err, "checking lines");
     const writing = progressOn(call.io.err, "importing entries");
@@ -59,13 +67,8 @@ An import that was cut off goes on where it ended when it is run again.
       checking.end();
       return call.open({ readOnly: dryRun });
     };
-    if (id !== undefined && flags.has("as-new"))
-      throw new LogError("invalid_request", "--id and --as-new both choose the id; use one");
     const imported = await importInto(open, source.file, {
-      ...(id === undefined ? {} : { id }),
-      asNew: flags.has("as-new"),
-      dryRun,
-      salvage: flags.has("salvage"),
+      ...input,
       onLine: checking.step,
       onEntry: writing.step,
     }).catch((error: unknown) => {
@@ -75,22 +78,16 @@ An import that was cut off goes on where it ended when it is run again.
     if (!call.json) await remarks(call, imported);
     const [first] = imported.conversations;
     const leaf = dryRun || first === undefined ? null : await leafOf(await call.open(), first.conversation);
-    await answer(call, valueOf(imported, leaf), () => told(imported, dryRun));
+    const unprovenSeq = first?.unprovenSeq;
+    const output = importAnswer(imported, { dryRun, bytes: source.bytes });
+    await answer(call, { ...output, unprovenSeq, ...(leaf === null ? {} : { leaf }) }, () =>
+      importText(imported, dryRun),
+    );
   },
 };
 
 async function leafOf(holdfast: Holdfast, id: string): Promise<string> {
   return (await (await holdfast.conversation(id)).head()).leaf.id;
-}
-
-/** The first conversation as one that was alone in its file, then all of them. */
-function valueOf(imported: ImportedBundle, leaf: string | null): object {
-  const { conversations } = imported;
-  return {
-    ...importJson(imported),
-    ...(leaf === null ? { dryRun: true } : { leaf }),
-    ...(conversations.length === 1 ? {} : { conversations }),
-  };
 }
 
 const STATES: Readonly<Record<ImportedConversation["state"], string>> = {
@@ -101,7 +98,7 @@ const STATES: Readonly<Record<ImportedConversation["state"], string>> = {
   conflict: " (another conversation has this id)",
 };
 
-function told({ conversations }: ImportedBundle, dryRun: boolean): string {
+function importText({ conversations }: ImportedBundle, dryRun: boolean): string {
   const verb = dryRun ? "Would import" : "Imported";
   const lines = conversations.map(
     ({ conversation, entries, state }) =>
@@ -143,6 +140,7 @@ async function reportProblems(call: Call, { problems, leftOut }: ImportedBundle)
 
 interface Source extends AsyncDisposable {
   readonly file: ImportFile;
+  readonly bytes: number;
 }
 
 /** A file is read twice, so what comes through a pipe is set down first. */
@@ -153,7 +151,8 @@ async function sourceOf(call: Call, name: string): Promise<Source> {
     });
     if (found.isDirectory())
       throw new LogError("invalid_request", `${name} is a folder, not a file`, { file: name });
-    if (found.isFile()) return { file: bundleFile(name), [Symbol.asyncDispose]: async () => undefined };
+    if (found.isFile())
+      return { file: bundleFile(name), bytes: found.size, [Symbol.asyncDispose]: async () => undefined };
     return spooledFile(name, createReadStream(name));
   }
   return spooledFile("standard input", call.io.stdin);

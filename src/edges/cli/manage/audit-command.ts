@@ -1,6 +1,6 @@
-import { LogError } from "#log/errors";
 import { AuditLog } from "#edges/http/access/audit-log";
-import type { AuditLine } from "#edges/http/routes/server-api";
+import { type AuditLine, listAudit } from "#operations/server";
+import { pagesOf } from "#edges/cli/operation-command";
 import { type Command, jsonLine, remark } from "#edges/cli/command";
 import { pad, safeLine } from "#edges/cli/terminal/terminal";
 
@@ -27,16 +27,13 @@ from which address.
   arity: [0, 0],
   async run(call) {
     const month = call.flags.text("month");
-    if (month !== undefined && !/^\d{4}-\d{2}$/.test(month))
-      throw new LogError("invalid_request", `A month is written as 2026-01, not "${month}"`);
-    const log = new AuditLog(await call.open({ readOnly: true }));
-    const asked = { space: call.space, limit: LINES_AT_ONCE, ...(month === undefined ? {} : { month }) };
+    const holdfast = await call.open({ readOnly: true });
+    const input = { limit: LINES_AT_ONCE, ...(month === undefined ? {} : { month }) };
     let printed = 0;
-    for (let after: number | null = 0; after !== null;) {
-      const page: Awaited<ReturnType<AuditLog["read"]>> = await log.read({ ...asked, after });
-      for (const line of page.lines) await call.io.out.write(call.json ? jsonLine(line) : `${row(line)}\n`);
-      printed += page.lines.length;
-      after = page.next;
+    const context = { holdfast, from: "after", audit: new AuditLog(holdfast) } as const;
+    for await (const { lines } of pagesOf(listAudit, input, context)) {
+      for (const line of lines) await call.io.out.write(call.json ? jsonLine(line) : `${row(line)}\n`);
+      printed += lines.length;
     }
     if (printed === 0 && !call.json)
       await remark(call, `No line of the space ${safeLine(call.space)} in that month.`);

@@ -5,7 +5,7 @@ import { isLogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { AuditLine } from "#edges/http/routes/server-api";
+import type { AuditLine } from "#operations/server";
 import { type AppendLines, AuditQueue } from "./audit-queue.ts";
 import { hashOf, LOCAL, SERVER_SPACE } from "./grant.ts";
 

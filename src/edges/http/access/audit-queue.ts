@@ -1,6 +1,6 @@
 import type { Clock } from "#conversation/clock";
 import type { Durability } from "#log/plans/durability";
-import type { AuditLine } from "#edges/http/routes/server-api";
+import type { AuditLine } from "#operations/server";
 
 const PAUSE_MS = 25; // for which lines gather before they are stored together
 const LINES_AT_ONCE = 256;

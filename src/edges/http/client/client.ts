@@ -5,14 +5,12 @@ import { CLIENT_ROUTES } from "./routes.ts";
 import { type CallOptions, type ClientOptions, type ClientRoute, Transport } from "./transport.ts";
 import { readJson } from "#log/json/read-json";
 
-type Given<O, P extends "params" | "query" | "body" | "upload"> = O extends { readonly [K in P]: infer T }
-  ? T
-  : unknown;
+type Given<O, P extends "params" | "query" | "body"> = O extends { readonly [K in P]: infer T } ? T : unknown;
 
 /** All that an operation takes, in one object. */
 export type InputOf<O> = O extends { readonly input: infer I }
   ? I
-  : Given<O, "params"> & Given<O, "query"> & Given<O, "body"> & Given<O, "upload">;
+  : Given<O, "params"> & Given<O, "query"> & Given<O, "body">;
 
 type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions];
 

@@ -1,4 +1,5 @@
-import { CLIENT_HEADER, KEY_HEADER, UPLOAD_TYPE, type UploadedBytes } from "#edges/http/routes/route";
+import { CLIENT_HEADER, KEY_HEADER, UPLOAD_TYPE } from "#edges/http/routes/route";
+import type { Upload } from "#operations/operation";
 import { checkNumbers } from "#log/with-defaults";
 import { errorOf } from "./api-error.ts";
 
@@ -146,8 +147,8 @@ function addressOf(route: ClientRoute, input: Input): string {
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-function bodyOf(route: ClientRoute, input: Input): string | UploadedBytes | null {
-  if (route.takes === "bytes") return input["file"] as UploadedBytes;
+function bodyOf(route: ClientRoute, input: Input): string | Upload | null {
+  if (route.takes === "bytes") return input["file"] as Upload;
   const body = pick(route.body, input);
   return body === null ? null : JSON.stringify(body);
 }

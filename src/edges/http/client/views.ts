@@ -7,7 +7,7 @@ export type { MemoryChangeView, MemoryScopeView, MemoryView } from "#operations/
 export type { SkillUse, SkillView } from "#operations/skills";
 export type { TreeNode } from "#operations/views/whole-logs";
 export type { Health } from "#edges/http/routes/server-api";
-export type { StoreView } from "#edges/http/figures/figure-api";
+export type { StoreView } from "#operations/server";
 export type { ConversationCost, DailyRow, TurnUsageView } from "#operations/views/usage-views";
 export type { ReplayDetails, ReplayOffer, ReplayTold, ReplayView } from "#edges/http/replays/replay-api";
 export type { DiffView } from "#operations/comparisons";

@@ -76,5 +76,5 @@ function queryOf(
 }
 
 function unknownNames(query: object): readonly string[] {
-  return Object.keys(query).map((name) => `${name.slice(0, 100)} is not known`);
+  return Object.keys(query).map((name) => `${name.slice(0, 100)} is unknown`);
 }

@@ -1,5 +1,12 @@
 import { OPERATION_LIST, type OperationName } from "#operations/table";
-import type { AnyOperation, Operation as OperationRow } from "#operations/operation";
+import type {
+  AnyOperation,
+  Operation as OperationRow,
+  OperationContext,
+  StorePlace,
+} from "#operations/operation";
+import { type Grant, mayDo } from "#edges/http/access/grant";
+import type { ServedPlace } from "#edges/http/http-options";
 import type { TurnBegun } from "#operations/turns";
 import { stream } from "#edges/http/events/event-handlers";
 import { turnEvents } from "#edges/http/events/tails";
@@ -20,28 +27,39 @@ function handlerOf(operation: AnyOperation): AnyHandler {
     const { entries } = input as { readonly entries?: readonly object[] };
     const exact =
       takesEntries && entries !== undefined ? { entries: givenEntries(bodyText, entries, grant) } : {};
-    const { clock, cwd: folder, turns, skills, agentRecords, views } = server;
-    const output = await run(
-      { ...input, ...exact },
-      {
-        holdfast,
-        clock,
-        key,
-        folder,
-        turns,
-        skills,
-        agentRecords,
-        views,
-        caller: grant.token,
-        get signal() {
-          return asked.signal;
-        },
+    const { clock, cwd: folder, turns, skills, agentRecords, views, audit } = server;
+    const context: OperationContext = {
+      holdfast,
+      clock,
+      key,
+      folder,
+      turns,
+      skills,
+      agentRecords,
+      views,
+      audit,
+      place: placeFor(server.place, grant),
+      caller: grant.token,
+      get signal() {
+        return asked.signal;
       },
-    );
+    };
+    if (operation.kind === "upload")
+      return server.uploads.use(asked.upload, (chunks) =>
+        // It is read as a blob is, and its bytes are not held.
+        run({ ...input, file: { stream: () => chunks } }, context),
+      );
+    const output = await run({ ...input, ...exact }, context);
     if (streams === undefined || !(asked.headers.get("accept") ?? "").includes("text/event-stream"))
       return output;
     return stream(asked, (scope) => turnEvents({ holdfast, ...scope }, output as TurnBegun, null));
   };
+}
+
+/** Where the store lies is for admins alone. */
+function placeFor({ address, bytes }: ServedPlace, grant: Grant): StorePlace {
+  const kind = address?.split(":")[0] ?? null;
+  return { kind, address: mayDo(grant, "admin") ? address : null, bytes };
 }
 
 export const OPERATION_HANDLERS = Object.fromEntries(

@@ -5,8 +5,6 @@ import { gauge, METRICS_TYPE } from "#telemetry/metrics-text";
 import { JsonText } from "#operations/operation";
 import type { HandlersOf } from "./asked.ts";
 
-const AUDIT_PAGE = 100;
-
 export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
   async health({ server, grant }) {
     await server.probe.check();
@@ -27,15 +25,6 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
   // OpenAPI allows no member beside its own.
   openApi: async ({ server }) => new JsonText(JSON.stringify(openApiDocument(server.version))),
 
-  async listAgents({ server }) {
-    const agents = Object.entries(server.turns.sources);
-    return {
-      agents: agents.map(([agent, { models = [], faults }]) =>
-        faults === undefined ? { agent, models } : { agent, models, troubles: faults.kinds },
-      ),
-    };
-  },
-
   async getMetrics({ server }) {
     const { metrics, streams, turns } = server;
     if (metrics === null) throw new Refusal("wrong_path", "This server keeps no figures");
@@ -49,9 +38,5 @@ export const SERVER_HANDLERS: HandlersOf<ServerApi> = {
       gauge("holdfast_running_turns", "Turns that this process carries at the moment.", () => turns.size),
     ]);
     return new Response(text, { headers: { "content-type": METRICS_TYPE } });
-  },
-
-  async listAudit({ server, grant, query }) {
-    return server.audit.read({ limit: AUDIT_PAGE, ...query, space: grant.space });
   },
 };

@@ -1,7 +1,4 @@
-import { ENTRY_ROUTES, type EntryApi } from "./entry-api.ts";
-import { FIGURE_ROUTES, type FigureApi } from "#edges/http/figures/figure-api";
 import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
-import { TRANSFER_ROUTES, type TransferApi } from "#edges/http/transfers/transfer-api";
 import { OPERATION_LIST, type OPERATIONS as OPERATION_TABLE } from "#operations/table";
 import { routeOf, type ShapesOf } from "./operation-route.ts";
 import type { AnyRoute, RoutesOf } from "./route.ts";
@@ -9,7 +6,7 @@ import { EVENT_ROUTES, type EventApi } from "#edges/http/events/event-api";
 import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
 
 /** Operations that this edge still declares itself. */
-export interface OwnApi extends ServerApi, EntryApi, EventApi, TransferApi, FigureApi, ReplayApi {}
+export interface OwnApi extends ServerApi, EventApi, ReplayApi {}
 
 /** Every operation, by its name. */
 export interface Api extends OwnApi, ShapesOf<typeof OPERATION_TABLE> {}
@@ -18,10 +15,7 @@ export type OperationName = keyof Api;
 
 const OWN_ROUTES: RoutesOf<OwnApi> = {
   ...SERVER_ROUTES,
-  ...ENTRY_ROUTES,
   ...EVENT_ROUTES,
-  ...TRANSFER_ROUTES,
-  ...FIGURE_ROUTES,
   ...REPLAY_ROUTES,
 };
 

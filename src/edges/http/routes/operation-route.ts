@@ -1,5 +1,5 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
-import type { AnyOperation, Operation as OperationRow } from "#operations/operation";
+import type { AnyOperation, Download, Operation as OperationRow } from "#operations/operation";
 import {
   type Fields,
   isList,
@@ -19,15 +19,20 @@ export interface OperationShape<Input, Output> {
 }
 
 export type ShapesOf<Table> = {
-  readonly [K in keyof Table]: Table[K] extends OperationRow<infer I, infer R> ? OperationShape<I, R> : never;
+  readonly [K in keyof Table]: Table[K] extends OperationRow<infer I, infer R>
+    ? OperationShape<I, R extends Download ? Uint8Array : R>
+    : never;
 };
+
+const STREAM_TYPES = ["application/json", "text/event-stream"];
 
 /** The route of an operation: fields that its path names are there, the others in the query of a read and the body of an act. */
 export function routeOf(operation: AnyOperation): AnyRoute {
   const { http = "", input, access, kind, summary, group, status, stream, storesAnswer, output } = operation;
+  const { exports, long, types = stream === undefined ? undefined : STREAM_TYPES } = operation;
   const [method = "", path = ""] = http.split(" ");
   const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
-  const fields = Object.entries(input);
+  const fields = Object.entries(input).filter(([name]) => kind !== "upload" || name !== "file");
   const params = fields.filter(([name]) => inPath.has(name));
   const rest = partSchema(Object.fromEntries(fields.filter(([name]) => !inPath.has(name))));
   const isEmpty = fields.length === params.length;
@@ -38,7 +43,11 @@ export function routeOf(operation: AnyOperation): AnyRoute {
     summary,
     group,
     ...(status === undefined ? {} : { status }),
-    ...(stream === undefined ? {} : { types: ["application/json", "text/event-stream"] }),
+    ...(types === undefined ? {} : { types }),
+    ...(exports === undefined ? {} : { exports }),
+    ...(long === undefined ? {} : { long }),
+    ...(kind === "download" ? { answers: "bytes" } : {}),
+    ...(kind === "upload" ? { takes: "bytes", writes: true } : {}),
     ...(storesAnswer === undefined ? {} : { kept: storesAnswer }),
     ...(params.length === 0 ? {} : { params: partSchema(Object.fromEntries(params)) }),
     ...(kind === "act" ? { writes: true, body: rest } : isEmpty ? {} : { query: rest }),

@@ -10,13 +10,8 @@ export interface Operation {
   readonly params?: object;
   readonly query?: object;
   readonly body?: object;
-  /** Bytes in the place of a body, by the name that a client gives them under. */
-  readonly upload?: { readonly file: UploadedBytes };
   readonly response: unknown;
 }
-
-/** What can be sent more than once, should a connection break. */
-export type UploadedBytes = Uint8Array<ArrayBuffer> | Blob;
 
 type Part<O extends Operation, P extends "params" | "query" | "body"> = O extends {
   readonly [K in P]: infer T;
@@ -27,15 +22,10 @@ type Part<O extends Operation, P extends "params" | "query" | "body"> = O extend
 /** What is answered: an object, a stream of events, or bytes. */
 type Answers = "json" | "events" | "bytes";
 
-type Takes<O extends Operation> = O extends { readonly upload: object }
-  ? { readonly takes: "bytes" }
-  : { readonly takes?: never };
-
 /** One row of the table: all that is known of an operation but how it is done. */
 type Route<O extends Operation> = Part<O, "params"> &
   Part<O, "query"> &
-  Part<O, "body"> &
-  Takes<O> & {
+  Part<O, "body"> & {
     readonly method: "GET" | "POST" | "DELETE";
     /** Members in braces are `params`. */
     readonly path: string;

@@ -1,6 +1,5 @@
 import { Refusal } from "#edges/http/guard/failures";
 import { limitedChunks } from "#edges/http/guard/read-body";
-import { type SpooledFile, spooledFile } from "#transfer/bundles/open-import";
 
 interface UploadLimits {
   readonly importBytes: number;
@@ -8,7 +7,7 @@ interface UploadLimits {
   readonly bodyMs: number;
 }
 
-/** Files that are uploaded: set down whole before anything is made of them, so many at a time. */
+/** Files that clients upload: so many at a time, each up to a size. */
 export class Uploads {
   readonly #limits: UploadLimits;
   #open = 0;
@@ -22,10 +21,10 @@ export class Uploads {
     return this.#limits.importBytes;
   }
 
-  /** Does something with an upload, which is gone afterwards. */
+  /** Does something with the bytes of an upload. */
   async use<T>(
     stream: ReadableStream<Uint8Array> | null,
-    work: (spooled: SpooledFile) => Promise<T>,
+    work: (chunks: AsyncIterable<Uint8Array>) => Promise<T>,
   ): Promise<T> {
     const { importBytes: bytes, imports, bodyMs: ms } = this.#limits;
     if (this.#open >= imports)
@@ -34,9 +33,7 @@ export class Uploads {
       });
     this.#open++;
     try {
-      const chunks = limitedChunks(stream ?? new Blob([]).stream(), { bytes, ms });
-      await using spooled = await spooledFile("the file", chunks);
-      return await work(spooled);
+      return await work(limitedChunks(stream ?? new Blob([]).stream(), { bytes, ms }));
     } finally {
       this.#open--;
     }

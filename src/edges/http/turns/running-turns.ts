@@ -2,7 +2,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { OnError } from "#edges/http/server-log";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
-import type { AgentChoice, TurnAgents, TurnPlace } from "#operations/operation";
+import type { AgentChoice, AgentView, TurnAgents, TurnPlace } from "#operations/operation";
 import type { Host, HostEvent } from "#turn/host";
 import type { EndedTurn, Turns } from "#turn/turns";
 import { Refusal } from "#edges/http/guard/failures";
@@ -50,8 +50,10 @@ export class RunningTurns implements TurnAgents {
   }
 
   /** All that a client may choose from. */
-  get sources(): AgentSources {
-    return this.#sources;
+  list(): readonly AgentView[] {
+    return Object.entries(this.#sources).map(([agent, { models = [], faults }]) =>
+      faults === undefined ? { agent, models } : { agent, models, troubles: faults.kinds },
+    );
   }
 
   /** The agent that is named, in this space. */

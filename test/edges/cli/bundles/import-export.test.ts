@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openHoldfast } from "#open";
@@ -45,6 +45,10 @@ describe.each(stores.addresses)("over %s", (store) => {
         links: "new",
         unprovenSeq: 4,
         leaf: "m3",
+        dryRun: false,
+        bytes: statSync(GOLDEN).size,
+        leftOut: 0,
+        conversations: [expect.objectContaining({ conversation: "s1", from: "s1", state: "new" })],
       },
     ]);
     const expected: unknown = JSON.parse(readFileSync(GOLDEN.replace(".jsonl", ".context.json"), "utf8"));
