@@ -98,6 +98,8 @@ async function rawOf(message: IncomingMessage): Promise<RawRequest> {
   };
 }
 
+const CUT_MS = 1_000; // an agent on a busy machine reads them a while later, and forgets what it has not passed on
+
 interface Answering {
   readonly wire: Wire;
   readonly reply: Reply;
@@ -122,7 +124,7 @@ async function answer(out: ServerResponse, { wire, reply, raw, hold }: Answering
   if (reply.end === "cut") {
     // The bytes must have left before the socket is torn, or there is nothing to cut off.
     await new Promise<void>((flushed) => out.write(": cut\n\n", () => flushed()));
-    await pause(50);
+    await pause(CUT_MS);
     return void out.destroy();
   }
   if (reply.end === "hang") {

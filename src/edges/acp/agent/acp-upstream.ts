@@ -24,6 +24,7 @@ import type { AcpSession } from "./session.ts";
 import { type Fields, fieldsOf } from "#log/json/json-fields";
 
 const ASIDE_MS = 10_000;
+const HISTORY_MS = 60_000; // as long as a session may take to be resumed: a person waits for it
 
 /** An ACP agent as something that owns sessions: it is started when it is needed and again when it died. */
 export class AcpUpstream implements BridgeUpstream {
@@ -193,14 +194,15 @@ export class AcpUpstream implements BridgeUpstream {
   async replayedHistory(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
     const { connection, can } = await this.start();
     if (!can.load) return [];
-    const session = await this.#inTime(this.#sessions.load(connection, id, { settings, kept: null }));
+    const load = this.#sessions.load(connection, id, { settings, kept: null });
+    const session = await this.#inTime(load, HISTORY_MS);
     await session.close();
     return session.transcript ?? [];
   }
 
   /** A host's request that the agent is only asked about in passing does not wait for it for ever. */
-  #inTime<T>(work: Promise<T>): Promise<T> {
-    return bounded({ clock: this.#clock, resumeMs: ASIDE_MS, cancelled: NEVER }, work);
+  #inTime<T>(work: Promise<T>, resumeMs: number = ASIDE_MS): Promise<T> {
+    return bounded({ clock: this.#clock, resumeMs, cancelled: NEVER }, work);
   }
 
   /** The session that is held for a conversation, in a turn or between two. */

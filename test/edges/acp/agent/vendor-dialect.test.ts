@@ -67,7 +67,7 @@ function started(): AcpUpstream {
   return upstream;
 }
 
-function agentWith(dialect: Partial<Dialect>): AcpUpstream {
+function agentWith(dialect: Partial<Dialect>, time: Clock = clock): AcpUpstream {
   const args = [join(folder.path, "agent.mjs"), folder.path];
   const env = { PATH: process.env["PATH"], CLAUDECODE: "1", KEPT: "2" };
   upstream = new AcpUpstream(
@@ -83,7 +83,7 @@ function agentWith(dialect: Partial<Dialect>): AcpUpstream {
       forward: () => undefined,
       agentEnded: () => undefined,
     },
-    clock,
+    time,
   );
   return upstream;
 }
@@ -140,6 +140,13 @@ test.each([
     expect(session.transcript?.map(({ text }) => text)).toEqual(shown);
   },
 );
+
+test("a history that only the agent has is waited for as long as a session that it resumes", async () => {
+  const sleep: Clock["sleep"] = (ms) => (ms < 60_000 ? Promise.resolve() : new Promise(() => undefined));
+  const agent = agentWith({}, { ...clock, sleep });
+  const history = await agent.replayedHistory("s1", settings());
+  expect(history.map(({ text }) => text)).toEqual(["A question"]);
+});
 
 test("what the agent's program says is asked for, understood, and meant for us alone", async () => {
   const agent = agentWith({
