@@ -1,6 +1,6 @@
 import { readSettings } from "../src/conversation/reading.ts";
-import { readFacts } from "../src/upstream/sessions/facts.ts";
-import { readPriorContext } from "../src/upstream/prior/read-prior.ts";
+import { readFacts } from "../src/upstream/sessions/live-sessions.ts";
+import { readPriorContext } from "../src/upstream/read-prior.ts";
 import { findEntry } from "../src/edges/cli/address.ts";
 import { PRIOR_BUDGET } from "../src/upstream/rules/prior-budget.ts";
 import type { Row } from "./report.ts";

@@ -1,4 +1,4 @@
-import { readPriorContext } from "../src/upstream/prior/read-prior.ts";
+import { readPriorContext } from "../src/upstream/read-prior.ts";
 import { Runtime } from "../src/upstream/runtime.ts";
 import type { PromptEvent } from "../src/upstream/upstream.ts";
 import { openHoldfast } from "../src/open.ts";

@@ -1,4 +1,4 @@
-import { forkAside, goBackTo } from "../src/upstream/forks/fork-aside.ts";
+import { forkAside, goBackTo } from "../src/upstream/sessions/fork-session.ts";
 import { Runtime } from "../src/upstream/runtime.ts";
 import type { PromptEvent } from "../src/upstream/upstream.ts";
 import { benchUpstream } from "./bench-upstream.ts";

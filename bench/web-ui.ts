@@ -4,7 +4,7 @@ import { type Page, chromium as playwright } from "playwright-core";
 import { build } from "vite";
 import type { Holdfast } from "../src/conversation/holdfast.ts";
 import { HttpHandler, knownNames, listen } from "../src/edges/http/index.ts";
-import { assistant, user } from "../src/log/message-builders.ts";
+import { assistant, user } from "../src/log/message.ts";
 import { type FirstLoad, firstLoad } from "../scripts/first-load.ts";
 import { openHoldfast } from "../src/open.ts";
 import type { Row } from "./report.ts";

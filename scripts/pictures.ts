@@ -13,7 +13,7 @@ import type { ReplayAgent } from "#agent/replay/replay-options";
 import { HttpHandler, knownNames, listen } from "#edges/http/index";
 import { SIM_MODELS, simulatedEmail, simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { packageVersion } from "#edges/cli/command";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { openHoldfast } from "#open";
 import { exportBundle } from "#transfer/bundles/export-bundle";
 import { launchBrowser } from "../test/support/chromium.ts";

@@ -10,12 +10,12 @@ export type { Entry, EntryBody, EntryType, Metadata, StoredEntry } from "./log/e
 export { type ErrorCode, LogError, isLogError } from "./log/errors.ts";
 export type { ConversationId, EntryId } from "./log/ids.ts";
 export type { Json } from "./log/json/json-text.ts";
-export { assistant, toolResult, user } from "./log/message-builders.ts";
+export { assistant, toolResult, user } from "./log/message.ts";
 export type { ContentBlock, Message, ToolCall, Usage } from "./log/message.ts";
 export type { Link } from "./log/projections/chain.ts";
 export type { Context } from "./log/projections/context.ts";
 export type { Effect } from "./log/projections/effects.ts";
-export type { Issue } from "./log/projections/issue.ts";
+export type { Issue } from "./log/projections/issues.ts";
 export type { ContextMessage } from "./log/projections/pairs.ts";
 export type { Settings } from "./log/projections/settings.ts";
 export type { Run } from "./log/runs/run-row.ts";

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { Holdfast } from "./conversation/holdfast.ts";
 import { LogError } from "./log/errors.ts";
 import type { ConversationId, SpaceId } from "./log/ids.ts";
-import { observeStore, type StoreObserver } from "./store/observe-store.ts";
+import { observeStore, type StoreObserver } from "./store/decorate.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
 import { redactAddress } from "./stores/redact-address.ts";
 import type { Store } from "./store/store.ts";

@@ -8,12 +8,7 @@ const DATE = /\bDate\.now\b|\bnew Date\(\)|\bnowMs\(\)/;
 
 // Who reads the date, and for what. How long something takes is measured by `clock.steadyMs()` or `performance.now()`.
 const DATE_READERS: { readonly [why: string]: readonly string[] } = {
-  "the clocks themselves": [
-    "src/conversation/clock.ts",
-    "src/testing/real-timeline.ts",
-    "src/testing/timeline.ts",
-    "src/testing/world.ts",
-  ],
+  "the clocks themselves": ["src/conversation/clock.ts", "src/testing/timeline.ts", "src/testing/world.ts"],
   "times and ids of entries": ["src/store/prepare.ts"],
   "leases, by the clock of the store alone": [
     "src/stores/in-memory/index.ts",
@@ -27,7 +22,7 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/stores/sqlite/index.ts",
     "src/stores/sqlite/verbs.ts",
   ],
-  "how far the database's clock is from this machine's": ["src/stores/postgres/check/health.ts"],
+  "how far the database's clock is from this machine's": ["src/stores/postgres/check.ts"],
   "the age of files": ["src/stores/jsonl/jsonl-logs.ts"],
   "when an agent or a model is free again, as it said": [
     "src/agent/loop/ask-step.ts",
@@ -36,6 +31,7 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/edges/cli/chat/headless.ts",
     "src/edges/cli/chat/turn-text.ts",
     "src/operations/conversations.ts",
+    "src/operations/memory.ts",
     "src/upstream/sender.ts",
   ],
   "how long ago the log was written to": [
@@ -68,7 +64,6 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/edges/cli/demos/demo-host.ts",
     "src/edges/cli/demos/demo.ts",
     "src/edges/cli/demos/host-process.ts",
-    "src/testing/agent/sim-record.ts",
     "src/testing/agent/simulated-turn.ts",
     "src/testing/agent/simulated-upstream.ts",
   ],

@@ -1,7 +1,7 @@
 import type { Skill } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { Issue } from "#log/projections/issue";
+import type { Issue } from "#log/projections/issues";
 import type { ContextMessage } from "#log/projections/pairs";
 import type { Queued } from "#log/projections/queue";
 import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings";

@@ -5,7 +5,7 @@ import { inheritedLogs } from "#conversation/read-log";
 import { SteerQueue } from "#conversation/steer-queue";
 import type { ConversationId } from "#log/ids";
 import type { HeadView } from "#store/requests";
-import type { HeldWeight } from "#turn/pool/choose-evicted";
+import type { HeldWeight } from "#turn/pool/pool";
 import type { Held } from "#turn/pool/pool-part";
 import type { McpServers } from "./mcp/mcp-servers.ts";
 import { restoreAgain, type Restored, restoreFrom, type RestoreInput } from "./restore.ts";

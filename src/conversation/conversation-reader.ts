@@ -7,7 +7,7 @@ import { ChainReader, type Link } from "#log/projections/chain";
 import type { Context, ExactContext } from "#log/projections/context";
 import type { Effect } from "#log/projections/effects";
 import { type SentContext, lastSent } from "#log/projections/sent-context";
-import type { Issue } from "#log/projections/issue";
+import type { Issue } from "#log/projections/issues";
 import type { Queued } from "#log/projections/queue";
 import type { Run } from "#log/runs/run-row";
 import type { Settings } from "#log/projections/settings";

@@ -24,9 +24,9 @@ import {
   readOpenTurns,
 } from "./list-conversations.ts";
 import { readRun, readRuns, type RunFilter, type RunPageRequest } from "./read-runs.ts";
-import { type ExactRun, hydrateRun, type HydratedRun } from "./runs/hydrate.ts";
-import { type ForkedRun, forkRun, type ForkRunOptions } from "./runs/fork-run.ts";
-import { runsAlong } from "./runs/runs-along.ts";
+import { type ExactRun, hydrateRun, type HydratedRun } from "./hydrate.ts";
+import { type ForkedRun, forkRun, type ForkRunOptions } from "./fork-run.ts";
+import { runsAlong } from "./runs-along.ts";
 import { idForKey } from "./id-for-key.ts";
 import { type BranchToCompare, type ComparedBranches, type CompareOptions, readDiff } from "./read-diff.ts";
 import { type SignedOut, signOut, type SignOutRequest } from "./sign-out.ts";

@@ -1,12 +1,14 @@
 import { decodeEntry } from "#log/codec";
 import { type Entry, type EntryType, FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { isNode } from "#log/entry-types";
-import type { ConversationId } from "#log/ids";
+import type { ConversationId, EntryId } from "#log/ids";
 import type { Projection } from "#log/projections/projection";
 import type { SpaceStore } from "#store/facets";
 import type { HeadView } from "#store/requests";
 import { leafAfter, type Owner, type Written } from "./owner.ts";
-import { readLog } from "./read-log.ts";
+import { readLog, readEntries, readInherited } from "./read-log.ts";
+import type { Holdfast } from "./holdfast.ts";
+import { labelsOf } from "#log/projections/labels";
 
 /** A moment of a log. A head from a list has no hash. */
 export type LogMark = Pick<HeadView, "createdAt" | "headSeq"> & Partial<Pick<HeadView, "link">>;
@@ -269,4 +271,93 @@ function entriesOf(
     const entry = { v: FORMAT_VERSION, id, seq: fromSeq + offset, time, type, payload };
     return [decodeEntry({ ...entry, parentId: isNode({ type }) ? parentId : null })];
   });
+}
+
+export interface LogBounds<State> {
+  /** How many logs. The one that was used longest ago goes first. */
+  readonly logs: number;
+  /** A state is dropped after this time; absent: never. */
+  readonly maxAgeMs?: number;
+  /** Whether a state takes too much memory to stay. */
+  readonly isTooLarge?: (state: State) => boolean;
+}
+
+/** One projection of many logs, in bounded memory. */
+export class LiveProjections<State> {
+  readonly #projection: Projection<State>;
+  readonly #bounds: LogBounds<State>;
+  readonly #options: (space: SpaceStore, conversation: ConversationId) => LiveOptions<State>;
+  readonly #live = new Map<string, LiveProjection<State>>();
+
+  constructor(
+    projection: Projection<State>,
+    bounds: LogBounds<State>,
+    options: (space: SpaceStore, conversation: ConversationId) => LiveOptions<State> = () => ({}),
+  ) {
+    this.#projection = projection;
+    this.#bounds = bounds;
+    this.#options = options;
+  }
+
+  of({ space, spaceId }: Holdfast, conversation: ConversationId): LiveProjection<State> {
+    const name = `${spaceId}/${conversation}`;
+    const projection = this.#live.get(name);
+    const live =
+      projection ??
+      new LiveProjection(space, conversation, this.#projection, this.#options(space, conversation));
+    this.#live.delete(name);
+    this.#live.set(name, live);
+    const { logs, maxAgeMs } = this.#bounds;
+    const [oldest] = this.#live.keys();
+    if (this.#live.size > logs && oldest !== undefined) this.#live.delete(oldest);
+    if (projection === undefined && maxAgeMs !== undefined)
+      setTimeout(() => this.#drop(name, live), maxAgeMs).unref();
+    return live;
+  }
+
+  /** See `LiveProjection.readAtHead`. */
+  async readAtHead<T>(
+    holdfast: Holdfast,
+    conversation: ConversationId,
+    use: (state: State, head: HeadView) => T | Promise<T>,
+  ): Promise<T> {
+    const live = this.of(holdfast, conversation);
+    const result = await live.readAtHead(use);
+    if (live.state !== null && this.#bounds.isTooLarge?.(live.state) === true)
+      this.#drop(`${holdfast.spaceId}/${conversation}`, live);
+    return result;
+  }
+
+  #drop(name: string, live: LiveProjection<State>): void {
+    if (this.#live.get(name) === live) this.#live.delete(name);
+  }
+}
+
+type Labels = Map<EntryId, string>;
+
+const TYPES = ["label"] as const;
+const ADDED_MAX = 512;
+
+const LABELS: Projection<Labels> = {
+  types: TYPES,
+  start: () => new Map(),
+  add(labels, entry) {
+    if (entry.type !== "label") return labels;
+    if (entry.label === null || entry.label === "") labels.delete(entry.target);
+    else labels.set(entry.target, entry.label);
+    return labels;
+  },
+};
+
+/** The labels of many logs, with those that a fork inherited. */
+export function liveLabels(bounds: LogBounds<Labels>): LiveProjections<Labels> {
+  return new LiveProjections(LABELS, bounds, (space, conversation) => ({
+    addedMax: ADDED_MAX,
+    begin: async () => {
+      const own = await readEntries(space, conversation, TYPES);
+      const inherited = await readInherited(space, conversation, TYPES);
+      const state = new Map(labelsOf([...inherited, ...own]));
+      return { state, last: own.at(-1) ?? null, head: null };
+    },
+  }));
 }

@@ -4,7 +4,7 @@ import type { ConversationId } from "#log/ids";
 import { CHAIN_TYPES, type ChainEntry, ChainReader, type Link } from "#log/projections/chain";
 import type { Projection } from "#log/projections/projection";
 import type { SpaceStore } from "#store/facets";
-import { LiveProjections, type LogBounds } from "./live-projections.ts";
+import { LiveProjections, type LogBounds } from "./live-projection.ts";
 import { eachStored, inheritedBranch } from "./read-log.ts";
 
 /** Every upstream id a conversation has held, and those of its sources, with the messages they carried. */

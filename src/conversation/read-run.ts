@@ -19,8 +19,8 @@ import type { BranchEnd } from "./branch-pages.ts";
 import { SCAN_ENTRIES, stretches } from "./read-log.ts";
 import { readConversationRuns } from "./read-runs.ts";
 import { type NodeAt, readExactContext, readSettingsAndReset } from "./reading.ts";
-import { depthAtSeq, type LogOnBranch, logsOnBranch } from "./runs/branch-logs.ts";
-import { readLeafAt } from "./runs/leaf-at.ts";
+import { depthAtSeq, type LogOnBranch, logsOnBranch } from "./branch-logs.ts";
+import { readLeafAt } from "./leaf-at.ts";
 
 const SAME_ID_MAX = 16; // starts of runs under one id that are looked through
 

@@ -7,7 +7,7 @@ import { projectionBy } from "#log/projections/projection";
 import { labelsOf } from "#log/projections/labels";
 import type { SpaceStore } from "#store/facets";
 import type { HeadView } from "#store/requests";
-import { LiveProjections } from "./live-projections.ts";
+import { LiveProjections } from "./live-projection.ts";
 import { readBranch } from "./reading.ts";
 import { eachEntry, nextTurn, readInherited } from "./read-log.ts";
 

@@ -3,7 +3,7 @@ import type { Entry } from "#log/entry";
 import type { Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { type Context, ContextReader, type ExactContext } from "#log/projections/context";
-import type { Issue } from "#log/projections/issue";
+import type { Issue } from "#log/projections/issues";
 import { GrowingContext } from "#log/projections/growing-context";
 import {
   type LatestReply,

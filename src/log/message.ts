@@ -1,4 +1,6 @@
 import type { Json } from "./json/json-text.ts";
+import type { Bodies, EntryBody } from "./entry.ts";
+import { fieldsIn } from "./json/json-fields.ts";
 
 type JsonObject = { readonly [name: string]: Json };
 
@@ -87,4 +89,56 @@ export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 /** The text of a message, without what it called, thought or showed. */
 export function textOfBlocks(content: readonly ContentBlock[], between: string = ""): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(between);
+}
+
+/**
+ * What is kept with a message and never sent to a model. Its home is the message. Bodies in the manner of format 1 have it
+ * beside the message; they are still accepted, and their text stays as it came, so readers ask here.
+ * Where both places say something, the message's members count before the others.
+ */
+export function detailsOf(entry: Bodies["message"]): Json | undefined {
+  const { details } = entry.message;
+  const beside = besideMessage(entry).details;
+  const own = fieldsIn(details);
+  return details === undefined || own === null ? (details ?? beside) : { ...fieldsIn(beside), ...own };
+}
+
+/** Kept in the log and sent to the model, but not part of what people read; of either home. */
+export function isInternal(entry: Bodies["message"]): boolean {
+  return entry.message.internal === true || besideMessage(entry).internal === true;
+}
+
+function besideMessage(entry: Bodies["message"]): MessageExtras {
+  return entry as MessageExtras;
+}
+
+/** What is said: plain text, or blocks of content. */
+type MessageContent = string | readonly ContentBlock[];
+
+type MessageBody = Extract<EntryBody, { type: "message" }>;
+
+function blocks(content: MessageContent): readonly ContentBlock[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
+}
+
+/** A body for `append`: what a person says. */
+export function user(content: MessageContent, more: MessageExtras = {}): MessageBody {
+  return { type: "message", message: { role: "user", content: blocks(content), ...more } };
+}
+
+/** A body for `append`: what the model says. */
+export function assistant(
+  content: MessageContent,
+  more: Omit<AssistantMessage, "role" | "content"> = {},
+): MessageBody {
+  return { type: "message", message: { role: "assistant", content: blocks(content), ...more } };
+}
+
+/** A body for `append`: what came of a tool call, named by the call's id. */
+export function toolResult(
+  toolCallId: string,
+  content: MessageContent,
+  more: Omit<ToolResultMessage, "role" | "toolCallId" | "content"> = {},
+): MessageBody {
+  return { type: "message", message: { role: "toolResult", toolCallId, content: blocks(content), ...more } };
 }

@@ -1,9 +1,8 @@
-import type { EntryOf, Metadata, Parent, TurnOutcome } from "./entry.ts";
+import type { EntryOf, Metadata, Parent, TurnOutcome, Entry } from "./entry.ts";
 import type { Usage } from "./message.ts";
 import type { EntryId } from "./ids.ts";
 import { addUsage, COUNTERS, type UsagePart, NO_USAGE, type UsageSum } from "./add-usage.ts";
 import { changeCounts, type EntryCounts, NO_COUNTS, storeCounts } from "./entry-counts.ts";
-import { changeMetadata } from "./projections/metadata.ts";
 import {
   beginsAnother,
   countEntry,
@@ -293,4 +292,18 @@ export function summaryChanges(
     if (id === until) changes.push({ inherited: true });
   }
   return changes;
+}
+
+/** What a conversation is filed under now, from its `metadata` facts, oldest first. */
+export function metadataOf(entries: Iterable<Entry>): Metadata {
+  let metadata: Metadata = {};
+  for (const entry of entries)
+    if (entry.type === "metadata") metadata = changeMetadata(metadata, entry.metadata);
+  return metadata;
+}
+
+/** Whoever writes one member leaves the others alone; so two that write at once do not undo each other. */
+function changeMetadata(metadata: Metadata, change: EntryOf<"metadata">["metadata"]): Metadata {
+  const merged = { ...metadata, ...change };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
 }

@@ -1,5 +1,5 @@
 import type { UsageSum } from "#log/add-usage";
-import { type HydratedRun, runNotFound } from "#conversation/runs/hydrate";
+import { type HydratedRun, runNotFound } from "#conversation/hydrate";
 import type { Run } from "#log/runs/run-row";
 import { hydratedText } from "#transfer/context-text";
 import { JsonText, operation } from "./operation.ts";

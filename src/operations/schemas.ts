@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { AppendResult } from "#log/batch";
 import type { Entry } from "#log/entry";
 import type { ContentBlock } from "#log/message";
-import type { Issue } from "#log/projections/issue";
+import type { Issue } from "#log/projections/issues";
 
 /** What a value must be like. Its type follows from it, and so does the JSON Schema that documents it. */
 export type Schema<T = unknown> = v.GenericSchema<T>;

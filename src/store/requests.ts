@@ -5,6 +5,7 @@ import type { Summary } from "#log/summary";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Head, LeaseView, Place } from "#log/lineage/head";
 import type { Durability } from "#log/plans/durability";
+import { LogError } from "#log/errors";
 
 /** The connections of a store: how many it has, how many of them are in use, who waits for one, and how many it may have. */
 export interface ConnectionCounts {
@@ -246,4 +247,13 @@ export interface CheckRequest {
   /** Sets unfinished bytes aside and rebuilds derived state; never touches a whole record. */
   readonly repair: boolean;
   readonly onProgress?: (done: number, total: number) => void;
+}
+
+export function backupTaken(to: string): LogError {
+  return new LogError("invalid_request", `${to} exists already; a backup replaces nothing`, { to });
+}
+
+/** The folder is not made: it may belong on a disk that is not mounted at the moment. */
+export function noBackupFolder(folder: string): LogError {
+  return new LogError("invalid_request", `There is no folder ${folder} for the backup`, { folder });
 }

@@ -1,4 +1,4 @@
-import { detailsOf } from "#log/message-extras";
+import { detailsOf } from "#log/message";
 import type { StampedDraft } from "#log/batch";
 import type { Bodies } from "#log/entry";
 import { fieldsIn } from "#log/json/json-fields";

@@ -3,7 +3,7 @@ import { ENDING_CLASSES } from "#log/ending-class";
 import type { Bodies } from "#log/entry";
 import { ERROR_GROUPS, isLogError } from "#log/errors";
 import type { Usage } from "#log/message";
-import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/observe-store";
+import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/decorate";
 import { isKnownReason } from "#operations/text";
 import { CallsWithoutIntent } from "./calls-without-intent.ts";
 import { Counter, type Family, gauge, Histogram, metricsText } from "./metrics-text.ts";

@@ -1,7 +1,7 @@
 import type * as Api from "@opentelemetry/api";
 import { type Clock, systemClock } from "#conversation/clock";
 import { isLogError, LogError } from "#log/errors";
-import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/observe-store";
+import type { StoreFailure, StoreObserver, WrittenBatch } from "#store/decorate";
 import { type SpanChange, TurnSpans } from "./turn-spans.ts";
 
 export interface OpenTelemetryOptions {

@@ -1,12 +1,12 @@
 export type { ContractSubject } from "#store/contract/rig";
 export { contractFor, storeContract } from "#store/contract/store-contract";
 export { type SimUpstreamOptions, simUpstream } from "./agent/simulated-upstream.ts";
-export { AppendFaults } from "./append-faults.ts";
+export { AppendFaults } from "./faults.ts";
 export { FAULT_KINDS, FAULT_PHASES } from "./faults.ts";
 export { judgeContext } from "./judge/context-judge.ts";
 export { judgeConversation, judgeLog } from "./judge/judge.ts";
 export { LogJudge, type Witness } from "./judge/log-judge.ts";
-export { recallOf } from "./judge/recall.ts";
+export { recallOf } from "./judge/judge.ts";
 export { Timeline } from "./timeline.ts";
 export { recordsContract } from "./vendors/records-cases.ts";
 export { vendorContract } from "./vendors/vendor-cases.ts";

@@ -2,11 +2,10 @@ import type { Clock } from "#conversation/clock";
 import type { IdsAndTime } from "#store/prepare";
 import type { Store } from "#store/store";
 import { type Chance, type Fault, FaultPlan } from "./faults.ts";
-import { killableStore } from "./killable-store.ts";
 import type { Line } from "./agent/replies.ts";
-import { Outbox } from "./agent/outbox.ts";
 import { SimProcess } from "./agent/sim-process.ts";
-import { killableClock, Timeline } from "./timeline.ts";
+import { killableClock, Timeline, whileAlive } from "./timeline.ts";
+import { decorateStore } from "#store/decorate";
 
 export interface SimWorldOptions {
   /** Decides every chance. The same seed, the same story. */
@@ -156,4 +155,42 @@ export class SimWorld {
   get sessions(): readonly string[] {
     return [...this.#transcripts.keys()];
   }
+}
+
+interface Sent {
+  readonly identity: string;
+  readonly atMs: number;
+  readonly session: string;
+}
+
+/** Every side effect that reached the world, whoever caused it. */
+class Outbox {
+  readonly #sent: Sent[] = [];
+
+  add(sent: Sent): void {
+    this.#sent.push(sent);
+  }
+
+  get all(): readonly Sent[] {
+    return this.#sent;
+  }
+
+  /** How often this one happened. */
+  count(identity: string): number {
+    return this.#sent.filter((sent) => sent.identity === identity).length;
+  }
+
+  /** What happened more than once. */
+  doubles(): readonly string[] {
+    const counts = Map.groupBy(this.#sent, (sent) => sent.identity);
+    return [...counts].filter(([, sent]) => sent.length > 1).map(([identity]) => identity);
+  }
+}
+
+/** A store that answers only the living, and holds time still while it works; not for a tail, which has no end. */
+export function killableStore(store: Store, timeline: Timeline, death: AbortSignal): Store {
+  return decorateStore(store, {
+    around: <T>(call: () => Promise<T>): Promise<T> =>
+      death.aborted ? new Promise<T>(() => undefined) : whileAlive(timeline.freeze(call()), death),
+  });
 }

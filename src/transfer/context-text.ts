@@ -5,7 +5,7 @@ import { type Member, membersOf, objectText } from "#log/json/json-text";
 import type { ExactContext } from "#log/projections/context";
 import type { SentContext } from "#log/projections/sent-context";
 import type { ContextMessage } from "#log/projections/pairs";
-import type { ExactRun } from "#conversation/runs/hydrate"; /** Stands in every JSON answer that programs read; counted up when one of them changes other than by addition. */
+import type { ExactRun } from "#conversation/hydrate"; /** Stands in every JSON answer that programs read; counted up when one of them changes other than by addition. */
 export const SCHEMA_VERSION = 1;
 
 const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import type { Entry, EntryOf } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { type ContentBlock, textOfBlocks } from "#log/message";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 import type { EndingClass } from "#log/ending-class";
 import type { SpaceStore } from "#store/facets";
 import { withImages } from "#conversation/image-blobs";

@@ -1,6 +1,6 @@
 import type { EntryBody } from "#log/entry";
 import type { Json } from "#log/json/json-text";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 import { beginsAnew, callKey } from "./rules/turn-record.ts";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { Owner } from "#conversation/owner";

@@ -1,13 +1,13 @@
 import type { Entry, TurnOutcome } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { commandIn, type CommandKind } from "./rules/agent-command.ts";
+import { commandIn, type CommandKind } from "./rules/transcript.ts";
 import type { Ending, Parked } from "#turn/rules/ending";
 import { heldAfter } from "./rules/proof.ts";
 import { isCertain } from "#log/projections/link-records";
 import { hasOpenCall, type TurnEvent } from "#turn/rules/turn-event";
 import { type Choice, chooseSession } from "./sessions/choose.ts";
-import { isUnremarkable, lackingNothing, readLacking } from "./prior/lacking.ts";
-import { readCarryLimits } from "./prior/limits.ts";
+import { isUnremarkable, lackingNothing, readLacking } from "./missing-context.ts";
+import { readCarryLimits } from "./context-limits.ts";
 import { linkBody } from "./sessions/link.ts";
 import { Recorder } from "#turn/recorder";
 import { stream, type Streamed, UNSENT } from "./stream.ts";

@@ -10,8 +10,8 @@ import { editTurn, turnKey, type Turns } from "#turn/turns";
 import { checkUpstreams, type Upstreams, upstreamsFor } from "./agents.ts";
 import { isLogError, LogError } from "#log/errors";
 import { withDefaults } from "#log/with-defaults";
-import { forkAside, type Forked, goBackTo } from "./forks/fork-aside.ts";
-import { type ForkAsideOptions, liveOf } from "./forks/from.ts";
+import { forkAside, type Forked, goBackTo } from "./sessions/fork-session.ts";
+import { type ForkAsideOptions, liveOf } from "./sessions/prompt-origin.ts";
 import { Sender } from "./sender.ts";
 import { LiveSessions } from "./sessions/live-sessions.ts";
 import {
@@ -23,8 +23,8 @@ import {
   settleOptions,
   type TurnOptions,
 } from "./options.ts";
-import type { Connected } from "./prior/lacking.ts";
-import { mayHaveActed, maybeDone } from "./record/unheard.ts";
+import type { Connected } from "./missing-context.ts";
+import { mayHaveActed, maybeDone } from "./sessions/unrecorded-effects.ts";
 import type { SendResult } from "./finish-turn.ts";
 import type { Work } from "./turn-parts.ts";
 import type { UpstreamSession } from "./upstream.ts";

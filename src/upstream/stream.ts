@@ -1,5 +1,5 @@
 import { classifyEnd, PLAIN_ENDINGS } from "#turn/rules/classify";
-import type { CommandKind } from "./rules/agent-command.ts";
+import type { CommandKind } from "./rules/transcript.ts";
 import type { Ending } from "#turn/rules/ending";
 import { isNothing, type PriorContext } from "./rules/prior-context.ts";
 import { isStaleReplay, REPEAT_MS_MAX, REPLAY_MS_MAX, ReplayGuard } from "./rules/replay-guard.ts";

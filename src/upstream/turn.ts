@@ -6,7 +6,7 @@ import { attempt, type Attempted, type Progress } from "./attempt.ts";
 import { type EndedAttempt, endOf, finish, letGo, type TurnEnd, unanswered } from "./finish-turn.ts";
 import { bounded, boundsOf } from "./sessions/bounded.ts";
 import { parkedBy } from "./parked.ts";
-import { dealWithPoison } from "./prior/limits.ts";
+import { dealWithPoison } from "./context-limits.ts";
 import type { Turn, Work } from "./turn-parts.ts";
 import { emit } from "#turn/host";
 import type { Upstream } from "./upstream.ts";

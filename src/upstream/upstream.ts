@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, Usage } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "./rules/agent-command.ts";
+import type { CommandKind } from "./rules/transcript.ts";
 import type { EndSigns, EndingTable } from "#turn/rules/classify";
 import type { Ending } from "#turn/rules/ending";
 import type { PriorContext } from "./rules/prior-context.ts";

@@ -1,7 +1,7 @@
 import type { EndingClass } from "#log/ending-class";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "#upstream/rules/agent-command";
+import type { CommandKind } from "#upstream/rules/transcript";
 import type { EndingTable } from "#turn/rules/classify";
 import type { NativeMessage } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";

@@ -11,8 +11,7 @@ import { LogError } from "#log/errors";
 import type { ContextMessage } from "#log/projections/pairs";
 import { decorateStore } from "#store/decorate";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
-import { Pool } from "#turn/pool/pool";
-import type { PoolOptions } from "#turn/pool/pool-options";
+import { Pool, type PoolOptions } from "#turn/pool/pool";
 import { PoolClock, settled } from "../turn/pool/pool-clock.ts";
 import { ScriptedModel } from "./scripted-model.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import { readChain } from "#conversation/read-chain";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { inMemoryStore } from "#stores/in-memory/index";
 
 /** A turn as the runtime writes it: the session that it needs is linked once the turn has begun. */

@@ -6,7 +6,7 @@ import type { Tool } from "#turn/effects/tool";
 import { SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { decorateStore } from "#store/decorate";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { assistant } from "../support/a-log.ts";
 
 test("a tool that takes longer than the lease keeps its result: the owner renews it", async () => {

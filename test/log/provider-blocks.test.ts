@@ -6,7 +6,7 @@ import { previewOf } from "#edges/cli/view/preview";
 import { blockPreview } from "#transfer/views/entry-preview";
 import type { ContentBlock } from "#log/message";
 import { searchText } from "#log/entry-types";
-import { readPriorContext } from "#upstream/prior/read-prior";
+import { readPriorContext } from "#upstream/read-prior";
 import { textOf } from "#upstream/rules/outline";
 import { renderPreamble } from "#upstream/rules/preamble";
 import { PRIOR_BUDGET } from "#upstream/rules/prior-budget";

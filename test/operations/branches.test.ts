@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "#edges/http/client/index";
 import { cutStrings } from "#operations/views/cut-strings";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { serve, type Served } from "../edges/http/served.ts";
 
 let served: Served;

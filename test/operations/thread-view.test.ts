@@ -8,7 +8,7 @@ import { systemClock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import type { EntryBody } from "#log/entry";
-import { assistant, toolResult, user } from "#log/message-builders";
+import { assistant, toolResult, user } from "#log/message";
 import { openHoldfast } from "#open";
 import { type OutputOf, perform, valueOf } from "#operations/operation";
 import { getThread } from "#operations/threads";

@@ -2,7 +2,7 @@ import type { EntryBody } from "#log/entry";
 import { isLogError } from "#log/errors";
 import type { Rig } from "../upstream/rig.ts";
 import type { LoopHosts } from "./loop-hosts.ts";
-import { visit } from "#testing/agent/sim-record";
+import { visit } from "#testing/agent/simulated-upstream";
 import type { Fact, ToldFacts } from "./told-facts.ts";
 
 interface At {

@@ -1,4 +1,4 @@
-import { forkAside, goBackTo } from "#upstream/forks/fork-aside";
+import { forkAside, goBackTo } from "#upstream/sessions/fork-session";
 import type { Conversation } from "#conversation/conversation";
 import type { From } from "#upstream/options";
 import { draw } from "#testing/faults";

@@ -206,8 +206,8 @@ vi.mock("../../src/agent/models/parts/assistant-parts.ts", async (original) => {
 });
 
 /** What the newest upstream id carried, and nothing from before it. */
-vi.mock("../../src/upstream/prior/read-prior.ts", async (original) => {
-  const real = await original<typeof import("#upstream/prior/read-prior")>();
+vi.mock("../../src/upstream/read-prior.ts", async (original) => {
+  const real = await original<typeof import("#upstream/read-prior")>();
   const readPriorContext: typeof real.readPriorContext = async (space, conversation, wanted) => {
     const prior = await real.readPriorContext(space, conversation, wanted);
     if (planted.bug !== "filter by the newest upstream id only") return prior;

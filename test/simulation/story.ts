@@ -1,8 +1,8 @@
 import { emailIdentity } from "#testing/agent/replies";
-import { assistant } from "#log/message-builders";
+import { assistant } from "#log/message";
 import type { HostEvent } from "#turn/host";
 import type { Upstream } from "#upstream/upstream";
-import { draw, type Chance, type FaultKind } from "#testing/faults";
+import { draw, type Chance, type FaultKind, AppendFaults } from "#testing/faults";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { FAULT_KINDS, FAULT_PHASES } from "#testing/index";
@@ -10,7 +10,6 @@ import { Rig } from "../upstream/rig.ts";
 import { AgentWatch } from "./agent-watch.ts";
 import { asAcp } from "./as-acp.ts";
 import { agentsOf, asks, isInside, isReplayed, loopShare, resumes, signsOut, wireOf } from "./cast.ts";
-import { AppendFaults } from "#testing/append-faults";
 import { accountName, type StoryWitness } from "./story-rules.ts";
 import { LoopHosts } from "./loop-hosts.ts";
 import { Person } from "./person.ts";

@@ -6,9 +6,9 @@ import { ALL_FACETS, FACET_OF, VERBS } from "#store/facets";
 import { parseSpaceId } from "#log/ids";
 import { storePort } from "#store/port";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
-import { killableStore } from "#testing/killable-store";
+import { killableStore } from "#testing/world";
 import { SimWorld } from "#testing/index";
-import { AppendFaults } from "#testing/append-faults";
+import { AppendFaults } from "#testing/faults";
 
 const DEFAULT = parseSpaceId("default");
 

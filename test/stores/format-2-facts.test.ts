@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { keepImages, withImages } from "#conversation/image-blobs";
 import { decodeEntry } from "#log/codec";
 import type { ContentBlock } from "#log/message";
-import { metadataOf } from "#log/projections/metadata";
+import { metadataOf } from "#log/summary";
 import { openHoldfast } from "#open";
 import { tempDir } from "../support/temp-dir.ts";
 import { user } from "../support/a-log.ts";

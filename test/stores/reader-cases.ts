@@ -2,9 +2,9 @@ import { memoryCases } from "../agent/memory/memory-cases.ts";
 import { branchDiffCases } from "../conversation/branch-diff-cases.ts";
 import { conversationCases } from "../conversation/conversation-cases.ts";
 import { keyCases } from "../conversation/key-cases.ts";
-import { forkRunCases } from "../conversation/runs/fork-run-cases.ts";
-import { hydrateCases } from "../conversation/runs/hydrate-cases.ts";
-import { runsAlongCases } from "../conversation/runs/runs-along-cases.ts";
+import { forkRunCases } from "../conversation/fork-run-cases.ts";
+import { hydrateCases } from "../conversation/hydrate-cases.ts";
+import { runsAlongCases } from "../conversation/runs-along-cases.ts";
 import type { NamedSubject } from "../support/subjects.ts";
 import { runRowCases } from "./run-row-cases.ts";
 

@@ -4,7 +4,7 @@ import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { type Client, createClient } from "#edges/http/client/index";
 import { type HttpOptions, StoredTokens } from "#edges/http/index";
 import type { EntryBody } from "#log/entry";
-import { assistant, toolResult, user } from "#log/message-builders";
+import { assistant, toolResult, user } from "#log/message";
 import { sampleEntries } from "../../ui/src/pages/history/empty/sample.ts";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { writeBranchyLog } from "./branchy-log.ts";

@@ -2,7 +2,7 @@
 import { Memory } from "#agent/memory/memory";
 import type { Holdfast } from "#conversation/holdfast";
 import type { EntryBody } from "#log/entry";
-import { assistant, toolResult, user } from "#log/message-builders";
+import { assistant, toolResult, user } from "#log/message";
 
 /** In every text: shown by itself, it says that the text is there and was not obeyed. */
 const TAG = "<img src=x onerror=window.struck=1>\u202Egnp.\u001B[31m";

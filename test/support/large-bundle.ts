@@ -11,7 +11,7 @@ import { getHeapStatistics } from "node:v8";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError } from "#log/errors";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { openHoldfast } from "#open";
 import { exportBundle } from "#transfer/bundles/export-bundle";
 import { bundleFile } from "#transfer/bundles/open-import";

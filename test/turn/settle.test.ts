@@ -1,6 +1,6 @@
 /** A turn whose steps write their messages as they come: what is left of it when its process dies. */
 import { expect, test } from "vitest";
-import { assistant, toolResult, user } from "#log/message-builders";
+import { assistant, toolResult, user } from "#log/message";
 import type { EntryBody } from "#log/entry";
 import { Holdfast } from "#conversation/holdfast";
 import { inMemoryStore } from "#stores/in-memory/index";

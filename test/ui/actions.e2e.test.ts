@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import type { EntryBody } from "#log/entry";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { KEY_TABLE, keyWords } from "../../ui/src/frame/key-table.ts";
 import { openUi, picture, setVisibility, type Ui } from "../support/browser.ts";
 import { gate, MODELS, releasedAgent, resetGates } from "./released-agent.ts";

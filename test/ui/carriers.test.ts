@@ -1,7 +1,7 @@
 /** Which session carried a message is said by its stamp: the range of a session may hold messages of other branches. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { carriersAt } from "../../ui/src/pages/conversation/rules/carriers.ts";
 import { nodesOf } from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
 import { NO_THREAD, type ThreadState } from "../../ui/src/pages/conversation/thread/thread-state.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { openHoldfast } from "#open";
 import { diffJson } from "#transfer/views/diff-json";
 import { type Compared, comparedRows, differs } from "../../ui/src/pages/diff/compared-rows.ts";

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { openUi, picture, type Ui } from "../support/browser.ts";
 
 // Longer than any test: what is parked stays so.

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { CLAUDE } from "#vendors/claude/claude";
 import { firstLoad } from "../../scripts/first-load.ts";
 import { tempDir } from "../support/temp-dir.ts";

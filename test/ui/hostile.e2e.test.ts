@@ -1,7 +1,7 @@
 /** Transcripts are hostile input: what they hold is shown, and does nothing. Any request elsewhere or violation of the policy fails. */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { openUi, picture, type Ui } from "../support/browser.ts";
 import { NESTED, writeHostileLogs } from "../support/hostile-log.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { openHoldfast } from "#open";
 import { exportBundle } from "#transfer/bundles/export-bundle";
 import { importBundle } from "#transfer/bundles/import-bundle";

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Agent } from "#agent/agent";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { awkwardServer } from "../support/awkward-store.ts";
 import { openUi, type Ui } from "../support/browser.ts";

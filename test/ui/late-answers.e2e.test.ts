@@ -4,7 +4,7 @@
  */
 import type { Page, Request, Route } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { openUi, type Ui } from "../support/browser.ts";
 import { gate, releasedAgent, resetGates } from "./released-agent.ts";
 

@@ -1,6 +1,6 @@
 /** In a conversation of 50,000 messages every place is reached, and only what is on the screen is there. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import { openUi, type Ui } from "../support/browser.ts";
 
 const TURNS = 25_000;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EntryBody } from "#log/entry";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { openHoldfast } from "#open";
 import { sampleEntries } from "../../ui/src/pages/history/empty/sample.ts";
 import { openUi, picture, type Ui } from "../support/browser.ts";

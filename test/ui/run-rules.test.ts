@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody } from "#log/entry";
-import { assistant, toolResult, user } from "#log/message-builders";
+import { assistant, toolResult, user } from "#log/message";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { restoredMessages } from "../../ui/src/pages/runs/restored-messages.ts";
 import { stepsOf } from "../../ui/src/pages/runs/run-steps.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { forkAside, goBackTo } from "#upstream/forks/fork-aside";
+import { forkAside, goBackTo } from "#upstream/sessions/fork-session";
 import { Runtime } from "#upstream/runtime";
 import { simUpstream, SimWorld } from "#testing/index";
 import { inMemoryStore } from "#stores/in-memory/index";

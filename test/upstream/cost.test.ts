@@ -1,8 +1,8 @@
 /** What a send, an edit and a fork cost: what they read is bounded, however long the conversation is. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
-import { readFacts } from "#upstream/sessions/facts";
-import { forkAside, goBackTo } from "#upstream/forks/fork-aside";
+import { readFacts } from "#upstream/sessions/live-sessions";
+import { forkAside, goBackTo } from "#upstream/sessions/fork-session";
 import type { EntryBody, EntryType, StoredEntry } from "#log/entry";
 import type { Store } from "#store/store";
 import type { AppendRequest, ReadRequest } from "#store/requests";

@@ -2,7 +2,7 @@ import { decodeEntry } from "#log/codec";
 import type { EntryBody, Entry } from "#log/entry";
 import type { ToolCall, ToolResultMessage } from "#log/message";
 import type { Json } from "#log/json/json-text";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 import { runEffects } from "#turn/effects/run-effects";
 import { resultMessage } from "#turn/rules/turn-record";
 import { subjectOf } from "#agent/tools/folder-path";

@@ -1,7 +1,6 @@
 import type { EntryBody } from "#log/entry";
-import { type Fields, wordsIn } from "#log/json/json-fields";
+import { type Fields, wordsIn, isSameJson } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import { isSameJson } from "#log/json/same-json";
 import { readConfig, withConfig } from "#log/projections/config";
 import type { Tool } from "#turn/effects/tool";
 import type { McpServers } from "./mcp-servers.ts";

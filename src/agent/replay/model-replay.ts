@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { withImages } from "#conversation/image-blobs";
-import { detailsOf } from "#log/message-extras";
+import { detailsOf } from "#log/message";
 import type { HostEvent } from "#turn/host";
 import { runEnd } from "#turn/rules/run-ending";
 import type { ToolOutput } from "#turn/effects/tool";

@@ -3,7 +3,7 @@ import { summaryChange } from "#log/entry-types";
 import { LogError } from "#log/errors";
 import { fieldsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import { detailsOf } from "#log/message-extras";
+import { detailsOf } from "#log/message";
 import type { Conversation } from "#conversation/conversation";
 import { decodeEntry } from "#log/codec";
 

@@ -1,10 +1,9 @@
 import type { ToolDefinition } from "#agent/models/model-answer";
 import { LogError } from "#log/errors";
-import { fieldsIn } from "#log/json/json-fields";
+import { fieldsIn, isSameJson } from "#log/json/json-fields";
 import { type Json, writeJsonObject } from "#log/json/json-text";
 import { errorText } from "#turn/effects/tool-output";
 import type { StandardIssue, StandardSchema, Tool, ToolOutput, ToolRun } from "#turn/effects/tool";
-import { isSameJson } from "#log/json/same-json";
 import { checkNumbers } from "#log/with-defaults";
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/; // what every provider takes

@@ -14,9 +14,9 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { PromptContent } from "#turn/accept";
 import type { Turns } from "#turn/turns";
 import type { SendResult } from "#upstream/finish-turn";
-import type { ForkAsideOptions } from "#upstream/forks/from";
+import type { ForkAsideOptions } from "#upstream/sessions/prompt-origin";
 import type { ConnectOptions, SendOptions } from "#upstream/options";
-import type { Connected } from "#upstream/prior/lacking";
+import type { Connected } from "#upstream/missing-context";
 
 /** A request of the host that an agent is asked. */
 export interface ForwardedRequest {

@@ -2,7 +2,7 @@ import type { ContentBlock, Message as Said } from "#log/message";
 import type { ConversationId } from "#log/ids";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { CommandKind } from "#upstream/rules/agent-command";
+import type { CommandKind } from "#upstream/rules/transcript";
 import type { EndingTable } from "#turn/rules/classify";
 import type {
   Capabilities,

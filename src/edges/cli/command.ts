@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
-import type { StoreObserver } from "#store/observe-store";
+import type { StoreObserver } from "#store/decorate";
 import { SCHEMA_VERSION } from "#transfer/context-text";
 import type { Keyboard } from "./terminal/line-editor.ts";
 import { type Style, safeJson } from "./terminal/terminal.ts";

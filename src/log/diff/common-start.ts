@@ -1,6 +1,6 @@
 import type { Entry } from "#log/entry";
-import { isNestedDeeper } from "#log/json/nesting";
-import { canonicalText } from "#log/json/same-json";
+import { isNestedDeeper } from "#log/json/read-json";
+import { canonicalText } from "#log/json/json-fields";
 import { LEVELS_MAX } from "./diff-item.ts";
 
 /** From where on two branches are compared. */

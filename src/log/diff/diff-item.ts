@@ -1,10 +1,9 @@
 import type { Entry, EntryOf } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import { isNestedDeeper } from "#log/json/nesting";
-import { canonicalText } from "#log/json/same-json";
-import type { ContentBlock, ToolCall } from "#log/message";
-import { isInternal } from "#log/message-extras";
+import { isNestedDeeper } from "#log/json/read-json";
+import { canonicalText } from "#log/json/json-fields";
+import { type ContentBlock, type ToolCall, isInternal } from "#log/message";
 import { resultsByCall } from "#log/results-by-call";
 
 export const LEVELS_MAX = 1_000; // what is nested deeper cannot be written as JSON by every program

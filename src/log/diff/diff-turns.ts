@@ -1,5 +1,5 @@
 import type { Entry, EntryOf } from "#log/entry";
-import { isInternal } from "#log/message-extras";
+import { isInternal } from "#log/message";
 import type { EntryId } from "#log/ids";
 
 /** One side of a comparison: the nodes of a branch from the common start on, oldest first, and the facts of its logs. */

@@ -1,5 +1,5 @@
 import type { Json } from "#log/json/json-text";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 
 const LEVELS_SHOWN = 8; // what lies deeper is told as a whole
 const CHANGES_MAX = 100;

@@ -2,7 +2,7 @@ import type { Entry, EntryOf } from "#log/entry";
 import type { ContentBlock, Message, Role } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { membersOf } from "#log/json/json-text";
-import type { Issue } from "./issue.ts";
+import type { Issue } from "./issues.ts";
 import { type ContextMessage, PairReader } from "./pairs.ts";
 import type { LatestSettings, Settings } from "./settings.ts";
 import type { Window, WindowBounds } from "./window.ts";

@@ -1,8 +1,7 @@
 import type { Entry, EntryOf } from "#log/entry";
 import type { ToolCall } from "#log/message";
 import type { EntryId } from "#log/ids";
-import { fieldsIn } from "#log/json/json-fields";
-import { isSameJson } from "#log/json/same-json";
+import { fieldsIn, isSameJson } from "#log/json/json-fields";
 
 /** A tool call as a side effect: what is known of it happening. */
 export interface Effect {

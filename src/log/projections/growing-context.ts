@@ -2,7 +2,7 @@ import type { Entry } from "#log/entry";
 import { isNode } from "#log/entry-types";
 import type { EntryId } from "#log/ids";
 import { type Context, ContextReader, isBlank } from "./context.ts";
-import type { Issue } from "./issue.ts";
+import type { Issue } from "./issues.ts";
 import type { ContextMessage } from "./pairs.ts";
 import { type LatestReply, type LatestSettings, modelRepliedWith, settingsOf } from "./settings.ts";
 import { EMPTY_WINDOW, type WindowBounds } from "./window.ts";

@@ -1,7 +1,7 @@
 import type { Entry } from "#log/entry";
 import { type EntryCounts, OpenStarts } from "#log/entry-counts";
 import { summaryChange } from "#log/entry-types";
-import type { Issue } from "./issue.ts";
+import type { EntryId } from "#log/ids";
 
 /** The types that say where turns and runs begin and end. */
 export const START_TYPES = ["turn_start", "turn_end", "run_start", "run_end"] as const;
@@ -63,4 +63,20 @@ export function issuesOf(entries: Iterable<Entry>): readonly Issue[] {
   const finder = new IssueFinder();
   for (const entry of entries) finder.add(entry);
   return finder.result();
+}
+
+/** Something a person should look at. */
+export interface Issue {
+  readonly kind:
+    | "orphan_call"
+    | "orphan_result"
+    | "duplicate_result"
+    | "boundary_missing"
+    | "open_turn"
+    | "open_run"
+    | "gap"
+    | "missing_blob"
+    | "damage";
+  readonly entry: EntryId | null;
+  readonly message: string;
 }

@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, Role, ToolCall } from "#log/message";
 import type { EntryId } from "#log/ids";
-import type { Issue } from "./issue.ts";
+import type { Issue } from "./issues.ts";
 
 /** A message as a model is sent it. `entryId` is null for one that only exists in the projection. */
 export interface ContextMessage {

@@ -1,7 +1,7 @@
 import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import type { EntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 import type { Usage } from "#log/message";
 
 /** The latest run of a conversation, as its head keeps it. */

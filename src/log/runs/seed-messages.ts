@@ -1,7 +1,7 @@
 import { type ContentBlock, type Role, textOfBlocks } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { fieldsOf, textIn } from "#log/json/json-fields";
-import type { Issue } from "#log/projections/issue";
+import type { Issue } from "#log/projections/issues";
 import { type ContextMessage, PairReader } from "#log/projections/pairs";
 
 /** Seeds as a model is sent them: what they say as `system` is no message. */

@@ -1,7 +1,7 @@
 import { LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import type { Json } from "#log/json/json-text";
-import { isNestedDeeper } from "#log/json/nesting";
+import { isNestedDeeper } from "#log/json/read-json";
 
 export type Fields = { readonly [name: string]: Json };
 type JsonSchema = { readonly [name: string]: Json };

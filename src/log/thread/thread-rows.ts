@@ -2,8 +2,7 @@ import type { Entry, EntryOf, Fidelity, PriorContextCounts } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import type { ToolCall } from "#log/message";
-import { detailsOf } from "#log/message-extras";
+import { type ToolCall, detailsOf } from "#log/message";
 import { EffectLedger, type Effect } from "#log/projections/effects";
 import { priorContextOf } from "#log/projections/sent-context";
 

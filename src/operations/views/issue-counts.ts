@@ -1,6 +1,5 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { isSameMark, type LogMark } from "#conversation/live-projection";
-import { LiveProjections } from "#conversation/live-projections";
+import { isSameMark, type LogMark, LiveProjections } from "#conversation/live-projection";
 import { readContextIssues } from "#conversation/reading";
 import { isLogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";

@@ -2,7 +2,7 @@ import { knownModel } from "#agent/models/model-table";
 import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import { LiveProjections } from "#conversation/live-projections";
+import { LiveProjections } from "#conversation/live-projection";
 import { readLinks } from "#conversation/read-chain";
 import { addUsage, NO_USAGE, type UsageSum } from "#log/add-usage";
 import type { Entry } from "#log/entry";

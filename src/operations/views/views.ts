@@ -1,5 +1,4 @@
-import { liveLabels } from "#conversation/live-labels";
-import type { LiveProjections } from "#conversation/live-projections";
+import { liveLabels, type LiveProjections } from "#conversation/live-projection";
 import type { EntryId } from "#log/ids";
 import { IssueCounts } from "./issue-counts.ts";
 import { DailyUsageCache, TurnUsageCache } from "./usage-views.ts";

@@ -14,7 +14,7 @@ import { relink } from "#log/batch-links";
 import { checkLinks, firstLinkStart } from "#stores/indexed/check-links";
 import { sha256 } from "#store/sha256";
 import type { Finding } from "#store/requests";
-import { TailWaiters } from "#store/tail-waiters";
+import { TailWaiters } from "#store/tail-feeds";
 import type { StoredEntry } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { LogIndex } from "#log/lineage/log-index";

@@ -5,7 +5,7 @@ import { zstdCompress, zstdDecompress } from "node:zlib";
 import { LogError } from "#log/errors";
 import type { Digest } from "#log/ids";
 import { onDisk } from "./disk/disk.ts";
-import { blobsPath, type LogLocation } from "./log-location.ts";
+import { blobsPath, type LogLocation } from "./file-names.ts";
 import { readWhole, writeWhole } from "./disk/whole-file.ts";
 
 const BLOB_BYTES_MAX = 1_073_741_824; // 1 GiB: a blob is handled in memory, and a packed one must not unpack beyond it

@@ -5,9 +5,8 @@ import { checkLinks, firstLinkStart } from "#stores/indexed/check-links";
 import type { Finding } from "#store/requests";
 import { blobsOf, getBlob } from "./blob-files.ts";
 import type { Disk } from "./disk/disk.ts";
-import type { LogLocation } from "./log-location.ts";
+import { type LogLocation, isTempFile } from "./file-names.ts";
 import type { JsonlLog } from "./jsonl-log.ts";
-import { isTempFile } from "./file-names.ts";
 
 const ABANDONED_MS = 3_600_000; // an hour: no create or erase takes as long, so its writer is gone
 

@@ -12,7 +12,7 @@ import {
   parseEnvelope,
   SUMMARY_CHARS_MAX,
 } from "./file/framing.ts";
-import { type LogLocation, logPath } from "./log-location.ts";
+import { type LogLocation, logPath } from "./file-names.ts";
 import type { JsonlLog } from "./jsonl-log.ts";
 
 const TAIL_BYTES = 16_384; // holds the last commit line whatever its title, cwd and key are

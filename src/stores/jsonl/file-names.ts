@@ -1,4 +1,6 @@
 import { parseConversationId, parseSpaceId, type ConversationId, type SpaceId } from "#log/ids";
+import { join } from "node:path";
+import type { Disk } from "./disk/disk.ts";
 
 // Some file systems fold case, some reserve ":" and the names of devices, most allow 255 bytes.
 const UNSAFE = /[A-Z:]/g;
@@ -94,4 +96,24 @@ function unbase32(text: string): Buffer {
   let bits = "";
   for (const letter of text) bits += Math.max(ALPHABET.indexOf(letter), 0).toString(2).padStart(5, "0");
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
+}
+
+/** Where one conversation lives, and what its log needs of the store around it. */
+export interface LogLocation {
+  readonly disk: Disk;
+  /** The folder of its space. */
+  readonly folder: string;
+  readonly conversation: ConversationId;
+  /** Whether this store keeps other writers away at the moment. */
+  holdsLock(): boolean;
+  /** Tells those who wait that something was written. */
+  wake(): void;
+}
+
+export function logPath(location: Pick<LogLocation, "folder" | "conversation">): string {
+  return join(location.folder, logName(location.conversation));
+}
+
+export function blobsPath(location: Pick<LogLocation, "folder" | "conversation">): string {
+  return join(location.folder, blobsName(location.conversation));
 }

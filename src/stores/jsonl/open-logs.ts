@@ -1,7 +1,7 @@
 import { LogError } from "#log/errors";
 import type { ConversationId, EntryId } from "#log/ids";
 import { fileGone } from "#stores/jsonl/file/log-file";
-import { type LogLocation, logPath } from "./log-location.ts";
+import { type LogLocation, logPath } from "./file-names.ts";
 import { JsonlLog, lineageOf } from "./jsonl-log.ts";
 import { findVisible } from "#log/lineage/lineage";
 import type { ForkPoint } from "#log/lineage/head";

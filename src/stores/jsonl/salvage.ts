@@ -9,10 +9,9 @@ import { digestIn } from "./blob-files.ts";
 import { type Disk, onDisk } from "./disk/disk.ts";
 import { LOCK_WAIT_MS } from "./disk/locks.ts";
 import { nodeDisk } from "./disk/node-disk.ts";
-import { blobsPath, type LogLocation, logPath } from "./log-location.ts";
+import { blobsPath, type LogLocation, logPath, nameOf } from "./file-names.ts";
 import type { JsonlLog } from "./jsonl-log.ts";
 import { JsonlLogs } from "./jsonl-logs.ts";
-import { nameOf } from "./file-names.ts";
 import { createWhole, readWhole, writeWhole } from "./disk/whole-file.ts";
 
 export interface SalvageRequest {

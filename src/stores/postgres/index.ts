@@ -8,23 +8,17 @@ import { ALL_FACETS, type Facet, type SpaceStore, type Verb } from "#store/facet
 import { storePort } from "#store/port";
 import type { StoreHealth, TailRequest } from "#store/requests";
 import type { Store, StoreDriver } from "#store/store";
-import { checkSpace } from "./check/check-space.ts";
-import { readHealth } from "./check/health.ts";
-import { checkFence } from "./check/check-row-security.ts";
-import { type Connections, Db, TRIES } from "./db/db.ts";
-import { openClient, openConnections, type PgPool } from "./db/connections.ts";
-import type { ListenClient } from "./db/listener.ts";
-import { SqlTexts } from "./db/sql-texts.ts";
+import { checkSpace, readHealth, checkFence } from "./check.ts";
+import { type Connections, Db, TRIES, SqlTexts } from "./db/db.ts";
+import { openClient, openConnections, type PgPool, type ListenClient } from "./db/connections.ts";
 import {
   checkPartitions,
   checkSchema,
   parsePostgresAddress,
   type PostgresAddress,
 } from "./postgres-address.ts";
-import { listPage, listSpaces } from "./read/lists.ts";
-import { labelFacts, nodeIds } from "./read/names.ts";
+import { listPage, listSpaces, labelFacts, nodeIds, runPage } from "./read/lists.ts";
 import { findKey, putBlobRow, readBatchEnds, readBlob, readEntry, readHead, readOwn } from "./read/reads.ts";
-import { runPage } from "./read/runs.ts";
 import { searchEntries, WordIndex } from "./read/search.ts";
 import { tailEntries, TailPoll } from "./read/tail.ts";
 import { readPage, readWindow } from "./read/window.ts";

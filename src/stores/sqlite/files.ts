@@ -18,8 +18,13 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { LogError } from "#log/errors";
 import { isNotSqlite, toLogError } from "./sqlite-errors.ts";
-import { migrate } from "./tables/migrations.ts";
-import { APPLICATION_ID, checkSchemaVersion, SCHEMA_VERSION, schemaVersionOf } from "./tables/schema.ts";
+import {
+  migrate,
+  APPLICATION_ID,
+  checkSchemaVersion,
+  SCHEMA_VERSION,
+  schemaVersionOf,
+} from "./tables/schema.ts";
 
 /**
  * Makes the folder, and the file with its schema whole or not at all: a crash leaves a stray file beside it, never a

@@ -3,12 +3,13 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Holdfast } from "#conversation/holdfast";
 import { type Fields, parseFields } from "#log/json/json-fields";
-import { adoptedNode } from "#upstream/record/adopt";
+import { adoptedNode } from "#upstream/sessions/adopt-turns";
 import { systemIdsAndTime } from "#store/prepare";
 import { inMemoryStore } from "#stores/in-memory/index";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { VendorRecords } from "#vendors/vendor";
-import { briefMessages } from "./brief-messages.ts";
+import type { ContentBlock } from "#log/message";
+import type { NativeMessage } from "#upstream/upstream";
 
 /** A file that an agent itself wrote, and what it holds. */
 export interface GoldenRecord {
@@ -292,3 +293,19 @@ const CHANGING: readonly RecordsCase[] = [
 
 /** Every promise of a vendor's records. A case throws where one is broken. */
 export const recordsContract: readonly RecordsCase[] = [...READING, ...UNSAFE, ...CHANGING];
+
+/** One line per message: who said what. */
+export function briefMessages(messages: readonly NativeMessage[] | null): readonly string[] {
+  return (messages ?? []).map(({ message }) => {
+    const text = message.content.map(briefBlock).join(" + ");
+    if (message.role !== "toolResult") return `${message.role}: ${text}`;
+    return `${message.isError === true ? "error" : "result"} of ${message.toolCallId}: ${text}`;
+  });
+}
+
+function briefBlock(block: ContentBlock): string {
+  if (block.type === "text") return block.text.slice(0, 40);
+  if (block.type === "thinking") return `(${block.thinking})`;
+  if (block.type === "toolCall") return `${block.name} ${block.id}`;
+  return block.type === "image" ? block.mediaType : `[${block.type}]`;
+}

@@ -28,7 +28,7 @@ import {
 } from "./inherited-entries.ts";
 import { contentBlobs, possibleBlobs } from "#log/blob-names";
 import { isLogError } from "#log/errors";
-import type { Issue } from "#log/projections/issue";
+import type { Issue } from "#log/projections/issues";
 
 export interface ExportLine {
   /** A large blob takes more lines than one; only its first is called so. `log`: from here on another conversation. */

@@ -2,7 +2,7 @@ import { isMedia } from "#log/blob-names";
 import type { BlockExtras, ContentBlock, Message, ProviderBlock } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { readJson } from "#log/json/read-json";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 
 /** A message as it is sent to a model: one of the log, or one of a context. */
 export interface Sayable {

@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 import { foreignProblem, isFields } from "./foreign-messages.ts";
 
 /** A checkpoint by its name: `agent-loop#3` is the third step of that name in its task. */

@@ -16,9 +16,8 @@ import {
 import type { MessageMarks, SourcePiece } from "./migration-source.ts";
 import type { EntryBody } from "#log/entry";
 import { type BlobPlace, storeImages, loadImages } from "#transfer/messages/images";
-import { fieldsOf } from "#log/json/json-fields";
+import { fieldsOf, isSameJson } from "#log/json/json-fields";
 import type { Holdfast } from "#conversation/holdfast";
-import { isSameJson } from "#log/json/same-json";
 import type { MigrationDifference } from "./migrate-space.ts";
 
 /** A piece that can be written as it is. */

@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import type { BranchEntry } from "#conversation/history-pages";
-import { isInternal } from "#log/message-extras";
+import { isInternal } from "#log/message";
 import { redactPayload, type RedactionHit, type RedactOptions, redactText } from "#transfer/redact-text";
 import { readJson } from "#log/json/read-json";
 import { decodeEntry, presentEntry, entryLine } from "#log/codec";

@@ -3,7 +3,7 @@ import { type EffectsRequest, readEffects } from "#conversation/ledger";
 import type { Entry } from "#log/entry";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
-import { detailsOf } from "#log/message-extras";
+import { detailsOf } from "#log/message";
 import type { Effect } from "#log/projections/effects";
 
 /** An effect with what the call was given, and how it came to its end where that is more than that it failed. */

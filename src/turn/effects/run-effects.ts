@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Entry, EntryBody } from "#log/entry";
-import { type ContentBlock, type ToolResultMessage, textOfBlocks } from "#log/message";
+import { type ContentBlock, type ToolResultMessage, textOfBlocks, detailsOf } from "#log/message";
 import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
-import { canonicalText, isSameJson } from "#log/json/same-json";
-import { detailsOf } from "#log/message-extras";
+import { canonicalText, isSameJson } from "#log/json/json-fields";
 import type { Owner } from "#conversation/owner";
 import { resultMessage } from "#turn/rules/turn-record";
 import { act, type ToolCallRequest } from "./act.ts";

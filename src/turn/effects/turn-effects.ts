@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { ContentBlock } from "#log/message";

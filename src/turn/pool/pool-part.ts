@@ -1,6 +1,5 @@
 import type { ConversationId } from "#log/ids";
-import type { HeldWeight } from "./choose-evicted.ts";
-import type { Pool, PoolItem } from "./pool.ts";
+import type { HeldWeight, Pool, PoolItem } from "./pool.ts";
 
 /** What is held of a conversation. Everything that counts is in the log: it may go whenever nobody uses it. */
 export interface Held {

@@ -1,7 +1,7 @@
 import type { EntryBody } from "#log/entry";
 import type { ContentBlock, ToolCall, ToolResultMessage, Usage } from "#log/message";
 import type { Json } from "#log/json/json-text";
-import { isSameJson } from "#log/json/same-json";
+import { isSameJson } from "#log/json/json-fields";
 import type { TurnEvent } from "./turn-event.ts";
 
 type JsonObject = { readonly [name: string]: Json };

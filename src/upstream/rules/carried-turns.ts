@@ -1,8 +1,7 @@
 import { fieldsOf } from "#log/json/json-fields";
-import { detailsOf } from "#log/message-extras";
+import { detailsOf, type Message } from "#log/message";
 import type { Entry, EntryOf, PriorContextCounts } from "#log/entry";
 import { priorContextOf } from "#log/projections/sent-context";
-import type { Message } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { modelContent } from "#log/projections/context";
 import { isCertain, type LinkRecord } from "#log/projections/link-records";

@@ -1,6 +1,5 @@
-import { detailsOf } from "#log/message-extras";
+import { detailsOf, type Message } from "#log/message";
 import type { Entry, EntryOf } from "#log/entry";
-import type { Message } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { type ContextMessage, asMessage } from "#log/projections/pairs";
 

@@ -1,8 +1,13 @@
 import type { Entry, EntryOf } from "#log/entry";
-import type { AssistantMessage, ContentBlock, Message, UserMessage } from "#log/message";
+import {
+  type AssistantMessage,
+  type ContentBlock,
+  type Message,
+  type UserMessage,
+  detailsOf,
+} from "#log/message";
 import type { EntryId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
-import { detailsOf } from "#log/message-extras";
 import { modelContent } from "#log/projections/context";
 import { POISON_LEFT_OUT, cut, type PriorBudget, weightOf } from "./prior-budget.ts";
 import { type Outline, OutlineReader, textOf } from "./outline.ts";

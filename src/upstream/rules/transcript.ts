@@ -1,7 +1,6 @@
 import type { EntryId } from "#log/ids";
-import { commandName } from "./agent-command.ts";
 import { hasPreamble } from "./preamble.ts";
-import type { Message } from "#log/message";
+import type { Message, ContentBlock } from "#log/message";
 
 export interface Said {
   readonly role: "user" | "assistant";
@@ -231,4 +230,20 @@ export function textsOf({ content }: Message): readonly string[] {
 export function saidBy(role: Said["role"], message: Message): Said {
   const parts = textsOf(message);
   return { role, text: parts.join(""), ...(parts.length > 1 ? { parts } : {}) };
+}
+
+/** What a prompt is to an agent's own program: something it does itself, or one of those that also forgets everything. */
+export type CommandKind = "command" | "reset";
+
+const COMMAND = /^\s*\/([^\s/]+)(?:\s|$)/;
+
+/** The name of the command that a prompt looks like; null when it does not. A path is none. */
+function commandName(text: string): string | null {
+  return COMMAND.exec(text)?.[1] ?? null;
+}
+
+/** The same of a prompt's content: agents look at its first words. */
+export function commandIn(content: readonly ContentBlock[]): string | null {
+  const [first] = content;
+  return first?.type === "text" ? commandName(first.text) : null;
 }

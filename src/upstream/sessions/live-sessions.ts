@@ -1,12 +1,14 @@
 import type { ConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
-import type { HeldWeight } from "#turn/pool/choose-evicted";
-import type { Pool } from "#turn/pool/pool";
+import type { HeldWeight, Pool } from "#turn/pool/pool";
 import { type Held, PoolPart } from "#turn/pool/pool-part";
-import { liveFacts } from "./facts.ts";
-import type { Work } from "#upstream/turn-parts";
-import type { Live } from "#upstream/turn-parts";
+import type { Work, Live } from "#upstream/turn-parts";
 import type { Upstream } from "#upstream/upstream";
+import { decodeEntry } from "#log/codec";
+import type { Entry, EntryType } from "#log/entry";
+import { LiveProjection } from "#conversation/live-projection";
+import { readSteers } from "#conversation/steer-queue";
+import type { Projection } from "#log/projections/projection";
 
 /** The sessions of one conversation, one for each agent, and the facts they are chosen by. */
 class HeldSessions implements Held {
@@ -74,4 +76,58 @@ export class LiveSessions {
   releaseAll(): Promise<void> {
     return this.#part.letAllGo();
   }
+}
+
+const LINKS_READ_MAX = 96; // with their ends: many times what is ever tried; the chain itself is never cut
+const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf
+const FACTS_CACHED_MAX = 2_048; // a session that lives for weeks: then they are read again, within the bounds above
+
+/**
+ * The facts a send is decided on, oldest first. Each kind is read back by itself: a link is as good as ever after a
+ * thousand turns on it. A link of which no turn was read, though older ones may exist, is left out.
+ */
+export async function readFacts(space: SpaceStore, conversation: ConversationId): Promise<readonly Entry[]> {
+  const read = async (limit: number, ...types: readonly EntryType[]): Promise<readonly Entry[]> => {
+    const stored = await space.read({ conversation, limit, newestFirst: true, types });
+    return stored.map((entry) => decodeEntry(entry));
+  };
+  const [links, turns, steers, hides] = await Promise.all([
+    read(LINKS_READ_MAX, "upstream_link", "upstream_end"),
+    read(TURN_FACTS_READ_MAX, "turn_start", "attempt", "turn_end"),
+    readSteers(space, conversation),
+    read(1, "hide"),
+  ]);
+  const all = [...knownLinks(links, turns), ...turns, ...steers.facts, ...hides];
+  return all.toSorted((one, other) => one.seq - other.seq);
+}
+
+function knownLinks(links: readonly Entry[], turns: readonly Entry[]): readonly Entry[] {
+  if (turns.length < TURN_FACTS_READ_MAX) return links;
+  const oldest = turns.at(-1)?.seq ?? 0;
+  const carriers = new Set(turns.flatMap((turn) => (turn.type === "attempt" ? [turn.upstream] : [])));
+  return links.filter(
+    (link) => link.type !== "upstream_link" || link.seq >= oldest || carriers.has(link.upstream),
+  );
+}
+
+const FACTS: Projection<readonly Entry[]> = {
+  types: ["upstream_link", "upstream_end", "turn_start", "attempt", "turn_end", "steer", "hide"],
+  start: () => [],
+  // Several reads at the start are of several moments: what came after the first is read again.
+  add: (facts, entry) => [...facts.slice(0, facts.findLastIndex(({ seq }) => seq < entry.seq) + 1), entry],
+};
+
+/**
+ * The facts of one conversation, for as long as this process has a session of it: read back once, then extended by what
+ * each turn itself appends.
+ */
+function liveFacts(space: SpaceStore, conversation: ConversationId): LiveProjection<readonly Entry[]> {
+  return new LiveProjection(space, conversation, FACTS, {
+    addedMax: TURN_FACTS_READ_MAX,
+    isTooLarge: (facts) => facts.length > FACTS_CACHED_MAX,
+    begin: async (upTo) => {
+      const state = await readFacts(space, conversation);
+      return { state, last: state.findLast(({ seq }) => seq <= upTo) ?? null, head: null };
+    },
+  });
 }

@@ -1,7 +1,7 @@
 import { fieldsOf } from "#log/json/json-fields";
 import { type EndingExample, PLAIN_DIALECT, resumesBy, type Vendor } from "#vendors/vendor";
-import { codexStore } from "#vendors/codex/records/codex-store";
-import { rolloutReader } from "#vendors/codex/records/rollout";
+import { codexStore } from "./codex-store.ts";
+import { rolloutReader } from "./codex-store.ts";
 import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#turn/rules/classify";
 import { DISGUISED, LIMITS, LOGINS, MONEY, NETWORK, OVERLOADS } from "#turn/rules/service-endings";
 import { PROCESS_GONE, SESSION_GONE } from "#vendors/endings/shared-endings";

@@ -4,7 +4,7 @@ import { compactConversation } from "#agent/compaction/compact";
 import type { Summarise } from "#agent/compaction/summary-writer";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
-import { AppendFaults } from "#testing/append-faults";
+import { AppendFaults } from "#testing/faults";
 import {
   aConversation,
   assistant,

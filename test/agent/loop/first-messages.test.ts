@@ -1,6 +1,6 @@
 /** What services refuse for good: a request that begins with the assistant, and prompts that say nothing. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { assistant, user } from "#log/message-builders";
+import { assistant, user } from "#log/message";
 import type { PromptContent } from "#turn/accept";
 import { type ModelServer, startModelServer } from "../../support/model-server.ts";
 import { agentRig, said } from "../rig.ts";

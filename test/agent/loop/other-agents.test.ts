@@ -1,7 +1,7 @@
 /** A loop in a conversation that an agent of another kind carries, too. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { Runtime } from "#upstream/runtime";
 import { simUpstream, SimWorld } from "#testing/index";
 import { identityText } from "#turn/effects/process-group";

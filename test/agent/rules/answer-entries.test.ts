@@ -1,12 +1,11 @@
 /** A step's answer as entries and as what a loop goes on by: the one function of the live loop, of steps and of replays. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ContentBlock, ToolResultMessage } from "#log/message";
+import { type ContentBlock, type ToolResultMessage, assistant, toolResult, user } from "#log/message";
 import type { ModelAnswer } from "#agent/models/model-answer";
 import { answerEntries, CUT_OFF_CALL, stepFacts } from "#agent/rules/answer-entries";
 import { applyStateUpdate, stateAfter } from "#agent/rules/derived-state";
 import { answerPlace, openCalls } from "#agent/rules/open-calls";
-import { assistant, toolResult, user } from "#log/message-builders";
 import type { Entry, EntryBody } from "#log/entry";
 
 const tools = new Map([

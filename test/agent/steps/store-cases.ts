@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { parsePointer, type TurnPointer } from "#agent/steps/turn-pointer";
 import type { Json } from "#log/json/json-text";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { counter, type StepCase, type StepRig, TWO_ANSWERS } from "./step-rig.ts";
 
 const TASK = { conversation: "c", prompt: "write to bob" } as const;

@@ -1,5 +1,5 @@
 import type { Conversation } from "#conversation/conversation";
-import { assistant, toolResult, user } from "#log/message-builders";
+import { assistant, toolResult, user } from "#log/message";
 
 /** A conversation in which there is something for every route. */
 export async function fill(conversation: Conversation): Promise<void> {

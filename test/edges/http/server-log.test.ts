@@ -10,7 +10,7 @@ import { sqliteStore } from "#stores/sqlite/index";
 import { decorateStore } from "#store/decorate";
 import { storePort } from "#store/port";
 import { LogError } from "#log/errors";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { tempDir } from "../../support/temp-dir.ts";
 import { by, posted } from "./raw-requests.ts";
 import { serve } from "./served.ts";

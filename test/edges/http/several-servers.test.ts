@@ -1,5 +1,5 @@
 /** Several servers on one store, as several processes would be; those that die are processes in killed-servers.e2e.test.ts. */
-import { RealTimeline } from "#testing/real-timeline";
+import { RealTimeline } from "#testing/timeline";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Agent } from "#agent/agent";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
 import { openHoldfast } from "#open";
 import { sqliteStore } from "#stores/sqlite/index";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { tempDir } from "../../support/temp-dir.ts";
 import { posted, told } from "./raw-requests.ts";
 import { serve } from "./served.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { IssueCounts } from "#operations/views/issue-counts";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { openHoldfast } from "#open";
 import { countedStore } from "../../support/counted-store.ts";
 

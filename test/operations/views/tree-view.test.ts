@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { openHoldfast } from "#open";
 import { decorateStore } from "#store/decorate";
 import { inMemoryStore } from "#stores/in-memory/index";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Fence, fenceNotes } from "#stores/postgres/check/check-row-security";
+import { type Fence, fenceNotes } from "#stores/postgres/check";
 import { type FencedTable, fenceTable, isFenced } from "#stores/postgres/tables/row-security";
 
 const whole: FencedTable = {

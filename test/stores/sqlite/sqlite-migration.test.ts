@@ -9,8 +9,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { conv, user } from "#store/contract/rig";
-import { migrate, STEPS } from "#stores/sqlite/tables/migrations";
-import { SCHEMA_VERSION, schemaVersionOf } from "#stores/sqlite/tables/schema";
+import { migrate, STEPS, SCHEMA_VERSION, schemaVersionOf } from "#stores/sqlite/tables/schema";
 import { rigOn } from "../../support/sqlite-rig.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 

@@ -1,8 +1,7 @@
 /** Which of the held things go: the rule alone. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chooseEvicted } from "#turn/pool/choose-evicted";
-import type { PoolLimits } from "#turn/pool/pool-options";
+import { chooseEvicted, type PoolLimits } from "#turn/pool/pool";
 
 const NONE = Number.POSITIVE_INFINITY;
 const limits = (given: Partial<PoolLimits>): PoolLimits => ({

@@ -1,9 +1,9 @@
 /** A log that came back from a failover or a backup is told from the one that a host left. */
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { KnownEnds } from "#turn/pool/known-ends";
+import { KnownEnds } from "#turn/one-at-a-time";
 import { inMemoryStore } from "#stores/in-memory/index";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 
 async function left() {
   const holdfast = new Holdfast(inMemoryStore(), "default");

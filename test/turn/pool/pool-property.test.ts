@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseConversationId } from "#log/ids";
-import { Pool } from "#turn/pool/pool";
-import type { PoolLimits } from "#turn/pool/pool-options";
+import { Pool, type PoolLimits } from "#turn/pool/pool";
 import { type Held, PoolPart } from "#turn/pool/pool-part";
 import { PoolClock, settled } from "./pool-clock.ts";
 

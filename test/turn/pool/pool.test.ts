@@ -1,8 +1,7 @@
 /** Holding things between uses: made once, never taken from under whoever uses them, given back in the background. */
 import { expect, test } from "vitest";
 import { parseConversationId } from "#log/ids";
-import { Pool } from "#turn/pool/pool";
-import type { PoolOptions } from "#turn/pool/pool-options";
+import { Pool, type PoolOptions } from "#turn/pool/pool";
 import { type Held, PoolPart } from "#turn/pool/pool-part";
 import { PoolClock, settled } from "./pool-clock.ts";
 

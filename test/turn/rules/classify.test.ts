@@ -1,7 +1,7 @@
 /** What an ending means by a table; the tables of the known agents are tried in test/vendors. */
 import { expect, test } from "vitest";
 import { classifyEnd, type EndSigns, PLAIN_ENDINGS } from "#turn/rules/classify";
-import { CLAUDE_ENDINGS } from "#vendors/claude/claude-endings";
+import { CLAUDE_ENDINGS } from "#vendors/claude/claude";
 import { CODEX_ENDINGS } from "#vendors/codex/codex";
 import type { Json } from "#log/json/json-text";
 

@@ -5,7 +5,7 @@ import type { EntryId } from "#log/ids";
 import { linkRecords } from "#log/projections/link-records";
 import { compareTurns } from "#upstream/rules/transcript";
 import { readCarried } from "#upstream/sessions/branch-reads";
-import { readFacts } from "#upstream/sessions/facts";
+import { readFacts } from "#upstream/sessions/live-sessions";
 import { aRig } from "../rig.ts";
 
 const user = (text: string, id: string): EntryBody & { readonly id: string } => ({

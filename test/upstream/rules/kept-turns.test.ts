@@ -1,7 +1,7 @@
 /** Which sessions an agent may fork by itself: a fork is made of its record, not of what a living process holds. */
 import { expect, test } from "vitest";
 import { parseEntryId } from "#log/ids";
-import { turnsToKeep } from "#upstream/forks/fork-aside";
+import { turnsToKeep } from "#upstream/sessions/fork-session";
 import type { LinkRecord } from "#log/projections/link-records";
 
 const node = parseEntryId("last");

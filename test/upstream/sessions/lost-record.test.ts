@@ -3,7 +3,7 @@
  * holds the session, and another process takes it up: it must know what was said, told again or not.
  */
 import { describe, expect, test } from "vitest";
-import { forkAside } from "#upstream/forks/fork-aside";
+import { forkAside } from "#upstream/sessions/fork-session";
 import type { HostEvent } from "#turn/host";
 import { aRig, isText, type Rig } from "../rig.ts";
 

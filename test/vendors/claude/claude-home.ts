@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from "vitest";
-import { briefMessages } from "#testing/vendors/brief-messages";
+import { briefMessages } from "#testing/vendors/records-cases";
 import { claudeStore } from "#vendors/claude/records/claude-store";
 import type { NativeStore } from "#vendors/records/native-store";
 import { aHome, type Home, ID } from "../homes.ts";

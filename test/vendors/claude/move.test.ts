@@ -10,11 +10,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/records/claude-store";
-import { projectName } from "#vendors/claude/records/project-folders";
+import { claudeStore, projectName } from "#vendors/claude/records/claude-store";
 import type { Moved, NativeStore } from "#vendors/records/native-store";
 import { isLogError } from "#log/errors";
-import { briefMessages } from "#testing/vendors/brief-messages";
+import { briefMessages } from "#testing/vendors/records-cases";
 import { aHome, type Home, ID } from "../homes.ts";
 
 const RECORD = `${JSON.stringify({

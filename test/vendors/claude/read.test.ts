@@ -1,7 +1,7 @@
 import { truncateSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Line, lines, part, said } from "./claude-lines.ts";
-import { briefMessages } from "#testing/vendors/brief-messages";
+import { briefMessages } from "#testing/vendors/records-cases";
 import { ID } from "../homes.ts";
 import { ClaudeHome } from "./claude-home.ts";
 

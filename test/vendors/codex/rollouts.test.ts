@@ -1,8 +1,8 @@
 import { appendFileSync, utimesSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { codexStore } from "#vendors/codex/records/codex-store";
+import { codexStore } from "#vendors/codex/codex-store";
 import type { NativeStore } from "#vendors/records/native-store";
-import { briefMessages } from "#testing/vendors/brief-messages";
+import { briefMessages } from "#testing/vendors/records-cases";
 import { aHome, fixture, type Home, ID } from "../homes.ts";
 
 const TURNS = "01a1ddf7-f0af-7131-89ab-91fd1c8355f7";

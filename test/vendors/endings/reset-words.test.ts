@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resetInWords } from "#vendors/endings/reset-words";
+import { resetInWords } from "#vendors/endings/shared-endings";
 
 const NOW = Date.parse("2026-11-15T07:02:30Z");
 

@@ -10,7 +10,7 @@ import type {
   UpstreamSession,
 } from "#upstream/upstream";
 import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-agents";
-import type { CommandKind } from "#upstream/rules/agent-command";
+import type { CommandKind } from "#upstream/rules/transcript";
 import { Message, readableAt, spanAt } from "#edges/acp/wire/spans";
 import { rewriteIds, splice } from "#edges/acp/wire/splice";
 import { SessionOptions, isModel, replaySettings } from "./session-options.ts";

@@ -3,7 +3,7 @@ import { type Message, readableAt, spanAt, stringAt, textAt } from "#edges/acp/w
 import { BadRequest } from "./host-wire.ts";
 import { type Fields, fieldsIn, fieldsOf } from "#log/json/json-fields";
 import type { Conversation } from "#conversation/conversation";
-import { detailsOf, isInternal } from "#log/message-extras";
+import { detailsOf, isInternal } from "#log/message";
 import type { Link } from "#log/projections/chain";
 
 /** A request of the host: its parts as they are needed, and the bytes they came in. */

@@ -5,7 +5,7 @@ import type { BridgeContext } from "./open-conversations.ts";
 import type { HostRequest } from "./host-request.ts";
 import { BadRequest } from "./host-wire.ts";
 import { readJson } from "#log/json/read-json";
-import { adoptedEntries } from "#upstream/record/adopt";
+import { adoptedEntries } from "#upstream/sessions/adopt-turns";
 import type { NativeMessage } from "#upstream/upstream";
 import { Holdfast } from "#conversation/holdfast";
 import { LogError, isLogError } from "#log/errors";
@@ -14,7 +14,7 @@ import type { Json } from "#log/json/json-text";
 import type { HostedAgent } from "#edges/acp/bridge-agents";
 import { fieldsOf, listIn } from "#log/json/json-fields";
 import { NATIVE_SPACE } from "#transfer/agent-sessions";
-import { LiveProjections } from "#conversation/live-projections";
+import { LiveProjections } from "#conversation/live-projection";
 import type { Projection } from "#log/projections/projection";
 
 const PAGE = 50;

@@ -4,7 +4,7 @@ import { type Fields, fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { SendOptions } from "#upstream/options";
 import type { PromptContent } from "#turn/accept";
-import type { Connected } from "#upstream/prior/lacking";
+import type { Connected } from "#upstream/missing-context";
 import type { AgentLine } from "#edges/acp/agent/agent-line";
 import { BridgeSession, type BridgeTurn, type HostedAgent } from "#edges/acp/bridge-agents";
 import { readableAt } from "#edges/acp/wire/spans";

@@ -12,7 +12,7 @@ import type { AssistantMessage, Usage } from "#log/message";
 import type { PromptContent } from "#turn/accept";
 import type { Host } from "#turn/host";
 import type { Note } from "#turn/one-at-a-time";
-import type { ForkAsideOptions } from "#upstream/forks/from";
+import type { ForkAsideOptions } from "#upstream/sessions/prompt-origin";
 import type { SendOptions } from "#upstream/options";
 import type { BridgeTurn, BridgeTurns, LoadedLoop } from "#edges/acp/bridge-agents";
 import { type AgentLoop, LoopAgent, type LoopSession } from "./loop-agent.ts";

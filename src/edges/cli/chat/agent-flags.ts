@@ -17,8 +17,7 @@ import { AlwaysRules, rulesIn } from "./permission-rules.ts";
 import type { McpServers } from "#agent/mcp/mcp-servers";
 import { MCP_FLAG_ABOUT, mcpServersOf } from "./mcp-file.ts";
 import { ownSkills } from "#edges/cli/own-skills";
-import { type Fields, fieldsOf, textIn } from "#log/json/json-fields";
-import { isSameJson } from "#log/json/same-json";
+import { type Fields, fieldsOf, textIn, isSameJson } from "#log/json/json-fields";
 
 /** The options of every command that lets a model work. */
 export const AGENT_FLAGS: ParseArgsOptionsConfig = {

@@ -1,9 +1,8 @@
-import { textOfBlocks } from "#log/message";
+import { textOfBlocks, isInternal } from "#log/message";
 import type { AgentTurnOptions } from "#agent/agent-options";
 import type { Conversation } from "#conversation/conversation";
 import type { CreateOptions, Holdfast } from "#conversation/holdfast";
 import { LogError, isLogError } from "#log/errors";
-import { isInternal } from "#log/message-extras";
 import { promptTitle } from "#log/title";
 import type { Call, Command } from "#edges/cli/command";
 import { counted, fit, safeLine } from "#edges/cli/terminal/terminal";

@@ -1,7 +1,7 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { parseConversationId, parseSpaceId } from "#log/ids";
-import type { Issue } from "#log/projections/issue";
+import type { Issue } from "#log/projections/issues";
 import type { Finding, StoreHealth } from "#store/requests";
 import { systemIdsAndTime } from "#store/prepare";
 import { redactAddress } from "#stores/redact-address";

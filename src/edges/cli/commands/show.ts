@@ -1,10 +1,9 @@
 import type { Conversation } from "#conversation/conversation";
 import type { BranchEntry } from "#conversation/history-pages";
 import { entryLine } from "#log/codec";
-import { isInternal } from "#log/message-extras";
+import { isInternal, type ContentBlock } from "#log/message";
 import { resultsByCall } from "#log/results-by-call";
 import type { EntryOf } from "#log/entry";
-import type { ContentBlock } from "#log/message";
 import { findAddress, shortIds } from "#edges/cli/address";
 import { type Command, type Sink } from "#edges/cli/command";
 import { SCHEMA_VERSION } from "#transfer/context-text";

@@ -3,7 +3,7 @@ import type { Json } from "#log/json/json-text";
 import type { Run } from "#log/runs/run-row";
 import { seedMessages } from "#log/runs/seed-messages";
 import { systemClock } from "#conversation/clock";
-import type { HydratedRun } from "#conversation/runs/hydrate";
+import type { HydratedRun } from "#conversation/hydrate";
 import { check, type JsonText, perform } from "#operations/operation";
 import { hydrate } from "#operations/runs";
 import { findId } from "#edges/cli/operation-command";

@@ -14,7 +14,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readdir, stat } from "node:fs/promises";
 import { redactAddress } from "#stores/redact-address";
-import type { StoreObserver } from "#store/observe-store";
+import type { StoreObserver } from "#store/decorate";
 import type { LogFields, LogLevel } from "#edges/http/server-log";
 import { safeText } from "#transfer/views/safe-text";
 

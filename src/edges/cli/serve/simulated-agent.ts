@@ -1,4 +1,4 @@
-import { RealTimeline } from "#testing/real-timeline";
+import { RealTimeline } from "#testing/timeline";
 import type { Fault, FaultKind, Phase } from "#testing/faults";
 import type { WaitingTrouble } from "#edges/http/faults/fault-api";
 import type { FaultInjection } from "#edges/http/faults/fault-handlers";

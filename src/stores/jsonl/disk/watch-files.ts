@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { TailWaiters } from "#store/tail-waiters";
+import { TailWaiters } from "#store/tail-feeds";
 import type { Disk } from "./disk.ts";
 
 const POLL_MS = 50;

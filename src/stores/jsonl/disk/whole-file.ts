@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
-import type { LogLocation } from "#stores/jsonl/log-location";
+import { type LogLocation, newbornName } from "#stores/jsonl/file-names";
 import { CHUNK_BYTES } from "#stores/jsonl/file/file-lines";
-import { newbornName } from "#stores/jsonl/file-names";
 
 type Place = Pick<LogLocation, "disk" | "folder" | "conversation">;
 

@@ -3,14 +3,20 @@ import { isLogError, LogError } from "#log/errors";
 import type { Head } from "#log/lineage/head";
 import type { ConversationId } from "#log/ids";
 import { type Disk, type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
-import { type LogLocation, logPath } from "#stores/jsonl/log-location";
+import { type LogLocation, logPath, tornName } from "#stores/jsonl/file-names";
 import { wasSynced } from "./diagnose.ts";
 import { type CommitGiven, encodeBatch } from "./framing.ts";
-import { type Cursor, FILE_START, scanBatches, type ScannedBatch, type Stop } from "./scan-batches.ts";
-import { scanRest, type Stretch } from "./scan-rest.ts";
+import {
+  type Cursor,
+  FILE_START,
+  scanBatches,
+  type ScannedBatch,
+  type Stop,
+  scanRest,
+  type Stretch,
+} from "./scan-batches.ts";
 import { join } from "node:path";
 import { CHUNK_BYTES } from "./file-lines.ts";
-import { tornName } from "#stores/jsonl/file-names";
 
 const SCANS_MAX = 3; // damage must be seen the same twice: a repair by another process may run under a reader
 const UNSYNCED_BYTES_MAX = 1_048_576; // bounds what a power cut can take of relaxed batches, and what a list reads back

@@ -7,9 +7,8 @@ import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import type { TailPage } from "#store/tail-feeds";
 import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
-import type { Db } from "#stores/postgres/db/db";
+import { type Db, withSync } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
-import { withSync } from "#stores/postgres/db/sql-texts";
 import { NOW_MS, READ_ENTRY } from "#stores/postgres/tables/read-sql";
 import {
   ENTRY_COLUMNS,
@@ -22,8 +21,8 @@ import {
   stateIn,
   storedPart,
   toStored,
+  escapeText,
 } from "#stores/postgres/tables/rows";
-import { escapeText } from "#stores/postgres/tables/escape-text";
 import { rowsMax } from "./window.ts";
 
 const LISTED = "from @.conversations c where c.space = $1 and c.id = $2 and c.listed";

@@ -2,13 +2,12 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
-import { TAIL_PAGE, TailFeeds, type TailPage } from "#store/tail-feeds";
-import { TailWaiters } from "#store/tail-waiters";
+import { TAIL_PAGE, TailFeeds, type TailPage, TailWaiters } from "#store/tail-feeds";
 import { askEachSpace, type Db } from "#stores/postgres/db/db";
-import type { ListenClient } from "#stores/postgres/db/listener";
-import { GROWN } from "#stores/postgres/tables/tail-sql";
-import { HintedTails, HintSender } from "./wake-hints.ts";
+import { type ListenClient, PgListener } from "#stores/postgres/db/connections";
+import { GROWN, WAIT } from "#stores/postgres/tables/tail-sql";
 import { readTailPage } from "./reads.ts";
+import { createHash } from "node:crypto";
 
 /**
  * Wakes tails: at once for what this store writes, by one statement now and then for all that others write, and before that
@@ -115,4 +114,144 @@ async function readOn(
     `Conversation ${conversation} is damaged: its log ends at ${after} or before and should end at ${headSeq}`,
     { conversation, reachableSeq: after },
   );
+}
+
+const PAUSE_MS = 50;
+const NOTIFY = "select pg_notify($1, u.hint) from unnest($2::text[]) as u (hint)";
+
+function channelOf({ schema }: Db): string {
+  return `holdfast_${schema}`;
+}
+
+/** Whoever may connect may listen, so a hint says nothing to those who do not know the name. */
+function hintOf(name: string): string {
+  return createHash("sha256").update(name).digest("hex");
+}
+
+/**
+ * Tells other processes that a log has grown that somebody there waits for. The append is over by then and waits for nothing:
+ * a NOTIFY in its transaction would hold a lock of the whole server until the disk has it. What comes meanwhile goes in one.
+ */
+class HintSender {
+  readonly #db: Db;
+  readonly #names = new Set<string>();
+  #sending: Promise<void> | null = null;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  send(name: string): void {
+    this.#names.add(name);
+    this.#sending ??= this.#sendAll();
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#names.size > 0) {
+      const hints = [...this.#names].map(hintOf);
+      this.#names.clear();
+      await this.#db.write(NOTIFY, channelOf(this.#db), hints).catch(() => undefined); // a hint may be lost
+    }
+    this.#sending = null;
+  }
+
+  async close(): Promise<void> {
+    await this.#sending;
+  }
+}
+
+/**
+ * Wakes tails before they look: they say at which head they wait, the append that comes next there is told, and its process
+ * sends a hint. It is said once for each wait and not more often than the pause allows, so a busy log costs no more.
+ */
+class HintedTails {
+  readonly #db: Db;
+  readonly #waiters: TailWaiters<number>;
+  readonly #listener: PgListener;
+  /** The head at which each conversation was said to be waited for. */
+  readonly #sentSeqs = new Map<string, number>();
+  /** What each hint stands for. */
+  readonly #names = new Map<string, string>();
+  #timer: NodeJS.Timeout | null = null;
+  #saying: Promise<void> | null = null;
+
+  constructor(db: Db, waiters: TailWaiters<number>, open: () => Promise<ListenClient>) {
+    this.#db = db;
+    this.#waiters = waiters;
+    this.#listener = new PgListener({
+      open,
+      channel: channelOf(db),
+      onReady: () => {
+        this.#sentSeqs.clear(); // what was sent before was not heard
+        this.onWait();
+      },
+      onHint: (hint) => this.#receive(hint),
+    });
+  }
+
+  /** Somebody has begun to wait. */
+  onWait(): void {
+    this.#listener.start();
+    if (!this.#listener.ready || this.#timer !== null || this.#unsaid().length === 0) return;
+    this.#saying ??= this.#say();
+    this.#timer = setTimeout(() => this.#onPause(), PAUSE_MS);
+  }
+
+  #onPause(): void {
+    this.#timer = null;
+    this.onWait();
+  }
+
+  #unsaid(): readonly (readonly [space: string, conversation: string, seq: number])[] {
+    return this.#waiters.names().flatMap((name) => {
+      const seq = Math.max(...Array.from(this.#waiters.of(name), ({ position }) => position));
+      const [space = "", conversation = ""] = name.split(" ");
+      return this.#sentSeqs.get(name) === seq ? [] : [[space, conversation, seq] as const];
+    });
+  }
+
+  async #say(): Promise<void> {
+    const rows = this.#unsaid();
+    const seqs = new Map(rows.map(([space, conversation, seq]) => [`${space} ${conversation}`, seq]));
+    this.#forgetGone();
+    for (const name of seqs.keys()) this.#names.set(hintOf(name), name);
+    try {
+      const answers = await askEachSpace<[string, boolean]>(this.#db, WAIT, rows);
+      for (const [name, grown] of answers) {
+        if (grown) this.#waiters.wake(name);
+        else this.#sentSeqs.set(name, seqs.get(name) ?? 0);
+      }
+    } catch {
+      // They are looked for all the same.
+    } finally {
+      this.#saying = null;
+    }
+  }
+
+  #receive(hint: string): void {
+    const name = this.#names.get(hint);
+    if (name !== undefined) this.#waiters.wake(name);
+  }
+
+  /** Of those that nobody waits for any more as many are kept as somebody does, so that it is seldom looked for them. */
+  #forgetGone(): void {
+    const waited = new Set(this.#waiters.names());
+    if (this.#names.size <= 2 * waited.size) return;
+    for (const [hint, name] of this.#names) if (!waited.has(name)) this.#names.delete(hint);
+    for (const name of this.#sentSeqs.keys()) if (!waited.has(name)) this.#sentSeqs.delete(name);
+  }
+
+  /** Nobody waits any more. */
+  async rest(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#sentSeqs.clear();
+    this.#names.clear();
+    await this.#listener.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.rest();
+    await this.#saying;
+  }
 }

@@ -5,8 +5,8 @@ import type { ForkPoint, Head, Lease, Place } from "#log/lineage/head";
 import { leaseAt } from "#log/plans/lease";
 import { readStoredSummary, storeSummary, type StoredSummary, type Summary } from "#log/summary";
 import type { HeadView } from "#store/requests";
-import { escapeText, unescapeText } from "./escape-text.ts";
 import { readJson } from "#log/json/read-json";
+import { createHash } from "node:crypto";
 
 /** A conversation's row as PostgreSQL writes it as JSON, so that it comes whole with whatever else is asked. */
 export interface StateRow {
@@ -204,4 +204,27 @@ export function placeIn([, , , , , , , , , conversation, segment, depth]: Part):
   return conversation === null || segment === null || depth === null
     ? null
     : { conversation, segment, depth };
+}
+
+const UNSTORABLE = /[\\\0]|\p{Surrogate}/gu;
+const ESCAPED = /\\(\\|0|u[0-9a-f]{4})/g;
+
+/** Text outside of JSON as a column can hold it: PostgreSQL has no NUL, and UTF-8 no half of a character. */
+export function escapeText(text: string): string {
+  return text.replaceAll(UNSTORABLE, (letter) => {
+    if (letter === "\\") return "\\\\";
+    return letter === "\0" ? "\\0" : `\\u${letter.charCodeAt(0).toString(16)}`;
+  });
+}
+
+function unescapeText(text: string): string {
+  return text.replaceAll(ESCAPED, (_, code: string) => {
+    if (code === "\\") return "\\";
+    return code === "0" ? "\0" : String.fromCharCode(Number.parseInt(code.slice(1), 16));
+  });
+}
+
+/** Stands for a name of any length in an index, which bounds what it takes. */
+export function nameDigest(name: string): string {
+  return createHash("sha256").update(JSON.stringify(name)).digest("hex");
 }

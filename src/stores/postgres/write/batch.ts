@@ -9,8 +9,7 @@ import { linkOf, type OpenedSegment, type WritePlan } from "#log/plans/plan-appe
 import type { LastRun } from "#log/runs/run-count";
 import { sha256 } from "#store/sha256";
 import { packPlan, packRows, type PlanFields } from "#stores/postgres/tables/packed-plan";
-import { textOut } from "#stores/postgres/tables/rows";
-import { escapeText, nameDigest } from "#stores/postgres/tables/escape-text";
+import { textOut, escapeText, nameDigest } from "#stores/postgres/tables/rows";
 
 export interface BatchWrite {
   readonly space: string;

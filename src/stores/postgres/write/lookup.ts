@@ -10,8 +10,7 @@ import type { Db } from "#stores/postgres/db/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { readWindow } from "#stores/postgres/read/window";
 import { LOOK_UP } from "#stores/postgres/tables/read-sql";
-import { type Part, partsOf, placeIn, type State, stateIn } from "#stores/postgres/tables/rows";
-import { escapeText } from "#stores/postgres/tables/escape-text";
+import { type Part, partsOf, placeIn, type State, stateIn, escapeText } from "#stores/postgres/tables/rows";
 
 type KeyRecord = Appended & { readonly digest: string };
 

@@ -4,8 +4,7 @@ import { dirname, resolve } from "node:path";
 import { Worker } from "node:worker_threads";
 import { THREAD_FLAGS } from "#stores/sqlite/thread/messages";
 import { LogError } from "#log/errors";
-import { backupTaken, noBackupFolder } from "#store/backup-request";
-import type { Backup, BackupRequest } from "#store/requests";
+import { backupTaken, noBackupFolder, type Backup, type BackupRequest } from "#store/requests";
 import { fromWire, toLogError, type WireError } from "#stores/sqlite/sqlite-errors";
 import { isThere, syncFolder } from "#stores/sqlite/files";
 

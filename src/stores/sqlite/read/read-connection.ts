@@ -4,8 +4,12 @@ import { pathToFileURL } from "node:url";
 import { isLogError } from "#log/errors";
 import { isBusy, storeClosed, toLogError } from "#stores/sqlite/sqlite-errors";
 import { checkFile, realFile, walBytes } from "#stores/sqlite/files";
-import { migratedCopy } from "#stores/sqlite/tables/migrations";
-import { checkSchemaVersion, SCHEMA_VERSION, schemaVersionOf } from "#stores/sqlite/tables/schema";
+import {
+  migratedCopy,
+  checkSchemaVersion,
+  SCHEMA_VERSION,
+  schemaVersionOf,
+} from "#stores/sqlite/tables/schema";
 import { Reader } from "./reader.ts";
 
 const RETRIES_MAX = 50; // of a millisecond and more: another process is just opening or closing the file

@@ -1,8 +1,7 @@
 import type { StoredEntry } from "#log/entry";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
-import { TAIL_PAGE, TailFeeds, type TailPage } from "#store/tail-feeds";
-import { TailWaiters } from "#store/tail-waiters";
+import { TAIL_PAGE, TailFeeds, type TailPage, TailWaiters } from "#store/tail-feeds";
 import { isBusy, notFound } from "#stores/sqlite/sqlite-errors";
 import type { ReadConnection } from "./read-connection.ts";
 import { type Growth, tailName } from "./growth.ts";

@@ -1,15 +1,19 @@
-import { lstat, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, rm, appendFile, link, mkdir, rename, rmdir, unlink, realpath } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { LogError } from "#log/errors";
-import { isSessionId, titleFrom } from "#vendors/records/naming";
+import {
+  isSessionId,
+  titleFrom,
+  type Moved,
+  type NativeSession,
+  type NativeStore,
+  type NewTranscript,
+} from "#vendors/records/native-store";
 import { eachRecord, type Edges, entriesIn, readEdges, stampOf } from "#vendors/records/record-files";
 import type { NativeMessage } from "#upstream/upstream";
-import type { Moved, NativeSession, NativeStore, NewTranscript } from "#vendors/records/native-store";
-import { knownFolder, projectFolder, projectName } from "./project-folders.ts";
-import { moveTranscript } from "./move-transcript.ts";
 import { transcriptText } from "./transcript-text.ts";
 import { transcriptReader } from "./transcript-reader.ts";
-import { writeWhole } from "./transcript-files.ts";
+import { writeWhole, copyTree, FOLDER_MODE, isSameTree, syncPath, UNFINISHED } from "./transcript-files.ts";
 import { messagesIn } from "./transcript-messages.ts";
 import { type Fields, fieldsIn, textIn } from "#log/json/json-fields";
 
@@ -169,4 +173,141 @@ function firstPrompt(records: readonly Fields[]): string | null {
     }
   }
   return null;
+}
+
+interface Move {
+  readonly id: string;
+  readonly from: string;
+  readonly to: string;
+  /** The working folder that `to` is for. */
+  readonly cwd: string;
+}
+
+/**
+ * Moves a transcript and what lies beside it under its id: copy, compare, then remove. Until the copy is proven the
+ * source is whole, and when anything fails the copy goes.
+ */
+async function moveTranscript({ id, from, to, cwd }: Move): Promise<void> {
+  const transcript = `${id}.jsonl`;
+  const stamp = await stampOf(join(from, transcript));
+  const beside = (await entriesIn(from))
+    .map((entry) => entry.name)
+    .filter((name) => name.startsWith(id) && name !== transcript && !name.endsWith(UNFINISHED));
+  const made: string[] = [];
+  const madeFolder = await mkdir(to, { recursive: true, mode: FOLDER_MODE });
+  try {
+    for (const name of beside) await copyNew({ from: join(from, name), to: join(to, name), note: "" }, made);
+    // Claude's own word for it: its list would go on naming the folder of the first record. The line break ends
+    // a torn last line. Last and at once: whoever finds the transcript in its new place finds all of it.
+    const note = `\n${JSON.stringify({ type: "relocated", sessionId: id, relocatedCwd: cwd })}\n`;
+    await copyNew({ from: join(from, transcript), to: join(to, transcript), note }, made);
+    await syncPath(to);
+    if ((await stampOf(join(from, transcript))) !== stamp) {
+      throw new LogError("busy", "The transcript was written to while it was moved; nothing was moved", {
+        id,
+      });
+    }
+    await unlink(join(from, transcript));
+  } catch (error) {
+    for (const path of made.toReversed()) await rm(path, { recursive: true, force: true });
+    if (madeFolder !== undefined) await rmdir(to).catch(() => undefined);
+    throw error;
+  }
+  // What stays behind when this fails belongs to no transcript and harms nobody.
+  for (const name of beside)
+    await rm(join(from, name), { recursive: true, force: true }).catch(() => undefined);
+}
+
+interface Copy {
+  readonly from: string;
+  readonly to: string;
+  /** Added to the end of a file. */
+  readonly note: string;
+}
+
+async function copyNew({ from, to, note }: Copy, made: string[]): Promise<void> {
+  if (await isThere(to)) {
+    if (await isSameTree(from, to, note)) return;
+    throw new LogError("conversation_exists", "Another transcript is in that place; nothing was moved", {
+      path: to,
+    });
+  }
+  const copy = `${to}${UNFINISHED}`;
+  await rm(copy, { recursive: true, force: true });
+  made.push(copy);
+  await copyTree(from, copy);
+  if (note !== "") await appendFile(copy, note, { flush: true });
+  if (!(await isSameTree(from, copy, note))) {
+    throw new LogError("store_failed", "The copy of a transcript differs from it; nothing was moved", {
+      path: to,
+    });
+  }
+  if ((await lstat(copy)).isDirectory()) {
+    await rename(copy, to);
+    made.push(to);
+    return;
+  }
+  // Unlike a rename, this never takes the place of another file.
+  await link(copy, to);
+  made.push(to);
+  await unlink(copy);
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const NAME_CHARS_MAX = 200; // Claude cuts longer names here and adds a hash of the path
+
+/** The folder that Claude keeps a project's transcripts in, by name. */
+export function projectName(path: string): string {
+  const name = plain(path);
+  return name.length <= NAME_CHARS_MAX ? name : `${name.slice(0, NAME_CHARS_MAX)}-${hash(path)}`;
+}
+
+function plain(path: string): string {
+  return path.replaceAll(/[^a-zA-Z0-9]/g, "-");
+}
+
+function hash(path: string): string {
+  let sum = 0;
+  for (let i = 0; i < path.length; i++) sum = (Math.imul(sum, 31) + path.charCodeAt(i)) | 0;
+  return Math.abs(sum).toString(36);
+}
+
+/** A working folder as Claude knows it: without links; composed letters only where the file system folds them. */
+export async function knownFolder(cwd: string, platform: string): Promise<string> {
+  const path = await realpath(cwd).catch(() => resolve(cwd));
+  return platform === "darwin" ? path.normalize("NFC") : path;
+}
+
+/**
+ * Where the transcripts of a working folder are, or would be. The hash of a long name differs between builds of Claude,
+ * so a folder with the same beginning whose transcripts name this very path is taken as well.
+ */
+export async function projectFolder(projects: string, cwd: string): Promise<string> {
+  const name = projectName(cwd);
+  if (name.length <= NAME_CHARS_MAX) return join(projects, name);
+  const start = `${name.slice(0, NAME_CHARS_MAX)}-`;
+  const alike = (await entriesIn(projects)).filter(
+    (entry) => entry.isDirectory() && entry.name.startsWith(start),
+  );
+  if (alike.some((entry) => entry.name === name)) return join(projects, name);
+  for (const entry of alike) {
+    const folder = join(projects, entry.name);
+    if (await isOf(folder, cwd)) return folder;
+  }
+  return join(projects, name);
+}
+
+async function isOf(folder: string, cwd: string): Promise<boolean> {
+  for (const entry of await entriesIn(folder)) {
+    if (!entry.isFile() || !entry.name.endsWith(".jsonl")) continue;
+    const edges = await readEdges(join(folder, entry.name));
+    if (edges?.head.some((record) => textIn(record["cwd"]) === cwd) === true) return true;
+  }
+  return false;
 }

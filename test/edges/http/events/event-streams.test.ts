@@ -3,7 +3,7 @@ import { Holdfast } from "#conversation/holdfast";
 import { createClient } from "#edges/http/client/index";
 import { StoredTokens } from "#edges/http/index";
 import { LogError } from "#log/errors";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { decorateStore } from "#store/decorate";
 import { storePort } from "#store/port";
 import { inMemoryStore } from "#stores/in-memory/index";

@@ -1,6 +1,6 @@
 /** Streams that no one reads hold no more memory than the server's limits say, and every other client is served. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { Metrics } from "#telemetry/index";
 import { by } from "../raw-requests.ts";
 import { serve, type Served } from "../served.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { serve } from "../served.ts";
 
 const START = { type: "turn_start", turn: "t" } as const;

@@ -4,7 +4,7 @@ import { openModel } from "#agent/models/open-model";
 import type { Holdfast } from "#conversation/holdfast";
 import { createClient } from "#edges/http/client/index";
 import type { ReplayTold } from "#edges/http/replays/replay-api";
-import { assistant, toolResult, user } from "#log/message-builders";
+import { assistant, toolResult, user } from "#log/message";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";
 import { handClock, serve, type Served, URL_HERE } from "../served.ts";

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
 import { exportBundle } from "#transfer/bundles/export-bundle";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { by, told } from "../raw-requests.ts";
 import { fill } from "../example-conversation.ts";

@@ -8,7 +8,7 @@ import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { StoredTokens } from "#edges/http/index";
 import { endBody, plannedBody } from "#edges/http/replays/replay-log";
 import { CLIENT_HEADER, type AnyRoute, type Right, RIGHTS } from "#edges/http/routes/route";
-import { user } from "#log/message-builders";
+import { user } from "#log/message";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { fill } from "../example-conversation.ts";
 import { handClock, serve, type Served, URL_HERE } from "../served.ts";

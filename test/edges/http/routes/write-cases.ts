@@ -3,7 +3,7 @@ import { messagesTokens } from "#agent/compaction/token-estimate";
 import type { Client } from "#edges/http/client/index";
 import { entryDigest } from "#log/batch-links";
 import { entryLine } from "#log/codec";
-import { assistant, toolResult, user } from "#log/message-builders";
+import { assistant, toolResult, user } from "#log/message";
 import { sha256 } from "#store/sha256";
 import { by } from "../raw-requests.ts";
 import { RouteRig, type StoreAddress } from "./route-rig.ts";
