@@ -1,4 +1,5 @@
 import type { AppendResult } from "#log/batch";
+import type { BatchEndAt } from "#log/batch-links";
 import { decodeEntry, presentEntry } from "#log/codec";
 import type { Entry, EntryType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
@@ -12,7 +13,7 @@ import type { Queued } from "#log/projections/queue";
 import type { Run } from "#log/runs/run-row";
 import type { Settings } from "#log/projections/settings";
 import type { Summary, UsageTotals } from "#log/summary";
-import type { HeadView } from "#store/requests";
+import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { readChain } from "./read-chain.ts";
 import {
@@ -22,7 +23,7 @@ import {
   readCursor,
   readHistory,
 } from "./history-pages.ts";
-import { type OpenTurn, readOpenTurn, readSummary } from "./list-conversations.ts";
+import { type OpenTurn, openTurnAt, readSummary } from "./list-conversations.ts";
 import { nodesNamed } from "./find-named.ts";
 import { type NodeAt, readBranch, readContext, readExactContext, readSettings } from "./reading.ts";
 import {
@@ -34,7 +35,7 @@ import {
   readIssues,
   readIssuesPage,
 } from "./ledger.ts";
-import { readEntries, readInherited, readLog } from "./read-log.ts";
+import { type LostEntries, readDamaged, readEntries, readInherited, readLog } from "./read-log.ts";
 import { readConversationRuns, readLatestRun } from "./read-runs.ts";
 import { type ConversationTree, readTree } from "./read-tree.ts";
 import { SteerQueue } from "./steer-queue.ts";
@@ -43,6 +44,11 @@ const GIVEN_READ_MAX = 1_024; // turns of one session; what it was told before t
 
 export function answerKey(request: string): string {
   return `answer/${request}`;
+}
+
+interface TailOptions {
+  readonly after?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** What a conversation says, as the log is when it is asked. */
@@ -158,30 +164,41 @@ export class ConversationReader {
     return readLog(this.#space, this.id, options);
   }
 
+  /** A page of the same: after a seq or, newest first, before one. */
+  entries(request: Omit<ReadRequest, "conversation">): Promise<readonly StoredEntry[]> {
+    return this.#space.read({ ...request, conversation: this.id });
+  }
+
+  /** The same of a damaged log: what can be read of it, and in their order the gaps between. */
+  readableLog(options: { readonly after: number }): AsyncIterable<StoredEntry | LostEntries> {
+    return readDamaged(this.#space, this.id, options.after);
+  }
+
+  /** Where batches end, each with the link that holds everything before it. */
+  batchEnds(request: Omit<BatchEndsRequest, "conversation">): Promise<readonly BatchEndAt[]> {
+    return this.#space.batchEnds({ ...request, conversation: this.id });
+  }
+
   /**
    * Entries as they become durable, from any process, until the signal or the store's end; waiting for the next one keeps
    * the process alive. Resume with the last seq you saw.
    */
-  async *tail(
-    options: { readonly after?: number; readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<Entry> {
-    const { after = 0, signal } = options;
-    for await (const stored of this.#space.tail({
-      conversation: this.id,
-      after,
-      ...(signal === undefined ? {} : { signal }),
-    })) {
-      yield presentEntry(decodeEntry(stored));
-    }
+  async *tail(options: TailOptions = {}): AsyncGenerator<Entry> {
+    for await (const stored of this.tailStored(options)) yield presentEntry(decodeEntry(stored));
+  }
+
+  /** The same as stored: exact text included. */
+  tailStored({ after = 0, ...options }: TailOptions = {}): AsyncIterable<StoredEntry> {
+    return this.#space.tail({ conversation: this.id, after, ...options });
   }
 
   tree(): Promise<ConversationTree> {
     return readTree(this.#space, this.id);
   }
 
-  /** The turn that was begun and has not ended; null when there is none. */
-  openTurn(): Promise<OpenTurn | null> {
-    return readOpenTurn(this.#space, this.id);
+  /** The turn that was begun and has not ended; null when there is none. A caller that has the head saves a read of it. */
+  async openTurn(head?: HeadView): Promise<OpenTurn | null> {
+    return openTurnAt(this.#space, head ?? (await this.head()));
   }
 
   /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */

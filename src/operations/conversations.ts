@@ -1,5 +1,4 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { openTurnAt } from "#conversation/list-conversations";
 import type { EntryBody, Metadata } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { Settings } from "#log/projections/settings";
@@ -146,7 +145,7 @@ export async function conversationView(holdfast: Holdfast, head: HeadView): Prom
   const conversation = holdfast.handle(head.conversation);
   const settings = await conversation.settings();
   const summary = head.summary ?? (await conversation.summary());
-  const turn = await openTurnAt(conversation.space, head);
+  const turn = await conversation.openTurn(head);
   const { headSeq, ownerSeq, origin, title, cwd, createdAt, updatedAt, lease } = head;
   return {
     conversation: conversation.id,

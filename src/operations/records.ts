@@ -283,7 +283,8 @@ export const getRecord = operation({
     entry: optional(idField),
   },
   output: answer({ conversation: text(), seq: count(), line: text() }),
-  run: ({ conversation, ...place }, context) => readRecord(conversationOf({ conversation }, context), place),
+  run: ({ conversation, ...place }, context) =>
+    readRecord(context.holdfast, conversationOf({ conversation }, context), place),
 });
 
 /** The share of one message of a context. */

@@ -34,14 +34,18 @@ export const eraseConversation = operation({
   },
   output: answer({
     conversation: text(),
-    title: nullable(text()),
-    entries: nullable(count()),
     erased: flag(),
+    extent: optional(
+      open<{ readonly title: string | null; readonly entries: number | null }>({
+        title: nullable(text()),
+        entries: nullable(count({ about: "null where nobody can say, for the log is damaged" })),
+      }),
+    ),
   }),
   async run({ unchangedSince, dryRun = false, ...input }, context) {
     const conversation = conversationOf(input, context);
     // One that is damaged can go, too: what cannot be read may be what has to.
-    const extent = await conversation.head().catch((error: unknown) => {
+    const head = await conversation.head().catch((error: unknown) => {
       if (!isLogError(error, "damaged")) throw error;
       return { title: null, headSeq: null };
     });
@@ -52,9 +56,12 @@ export const eraseConversation = operation({
       throw new LogError("head_moved", `${conversation.id} is in use again; nothing was erased`, {
         conversation: conversation.id,
       });
-    if (!dryRun) await conversation.erase();
-    const { title, headSeq: entries } = extent;
-    return { conversation: conversation.id, title, entries, erased: !dryRun };
+    if (dryRun) {
+      const { title, headSeq: entries } = head;
+      return { conversation: conversation.id, erased: false, extent: { title, entries } };
+    }
+    await conversation.erase();
+    return { conversation: conversation.id, erased: true };
   },
 });
 

@@ -30,9 +30,9 @@ export async function readEntriesPage(
     throw new LogError("invalid_request", "A page is after a seq or before one, not both");
   const types = typesOf(given);
   const { headSeq } = await conversation.head();
-  const wanted = { conversation: conversation.id, limit, ...(types === undefined ? {} : { types }) };
+  const wanted = { limit, ...(types === undefined ? {} : { types }) };
   const isBack = before !== undefined;
-  const read = await conversation.space.read(
+  const read = await conversation.entries(
     isBack ? { ...wanted, after: before, newestFirst: true } : { ...wanted, after: after ?? 0 },
   );
   const kept = read.slice(0, fit(read));

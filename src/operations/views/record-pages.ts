@@ -1,11 +1,12 @@
 import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
 import { entryDigest } from "#log/batch-links";
 import { entryLine } from "#log/codec";
 import type { StoredEntry } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
-import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
+import type { ConversationId } from "#log/ids";
 import { readJson } from "#log/json/read-json";
-import type { SpaceStore } from "#store/facets";
+import type { HeadView } from "#store/requests";
 import { sha256 } from "#store/sha256";
 import { ENTRIES_PAGE, type EntriesQuery, readEntriesPage, type ReadPage, typesOf } from "./entry-pages.ts";
 
@@ -94,10 +95,7 @@ async function readInFront(
   const end = before === undefined ? headSeq : Math.min(before - 1, headSeq);
   const from = before === undefined ? (after ?? 0) : Math.max(0, end - limit);
   const to = Math.min(end, from + limit);
-  const read =
-    to <= from
-      ? []
-      : await conversation.space.read({ conversation: conversation.id, after: from, limit: to - from });
+  const read = to <= from ? [] : await conversation.entries({ after: from, limit: to - from });
   return {
     entries: read.filter(({ type }) => types === undefined || types.includes(type)),
     next: to < headSeq ? to : null,
@@ -130,8 +128,7 @@ async function linksOf(
   const [first, last] = [entries[0], entries.at(-1)];
   if (first === undefined || last === undefined) return new Map();
   const limit = last.seq - first.seq + 1;
-  const ends = await conversation.space.batchEnds({
-    conversation: conversation.id,
+  const ends = await conversation.batchEnds({
     after: first.seq - 1,
     limit: Math.min(limit, LINKS_AT_ONCE),
   });
@@ -140,37 +137,41 @@ async function linksOf(
 
 /** One record as it lies in its log. */
 export async function readRecord(
-  { space, id }: Conversation,
+  holdfast: Holdfast,
+  conversation: Conversation,
   { seq, entry }: { readonly seq?: number; readonly entry?: string },
 ): Promise<RecordLine> {
   if ((seq === undefined) === (entry === undefined))
     throw new LogError("invalid_request", "A record is asked for by its seq, or by its entry");
-  if (entry !== undefined) return findRecord(space, id, parseEntryId(entry));
-  const found = seq === undefined ? null : await recordAt(space, id, seq);
+  if (entry !== undefined) return findRecord(holdfast, conversation, entry);
+  const found = seq === undefined ? null : await recordAt(conversation, seq);
   if (found === null)
-    throw new LogError("entry_not_found", `There is no record ${seq} in ${id}`, { seq: seq ?? 0 });
-  return lineOf(id, found);
+    throw new LogError("entry_not_found", `There is no record ${seq} in ${conversation.id}`, {
+      seq: seq ?? 0,
+    });
+  return lineOf(conversation.id, found);
 }
 
 /** What is inherited lies in the log of a source, or of a source of that. */
-async function findRecord(space: SpaceStore, id: ConversationId, entry: EntryId): Promise<RecordLine> {
-  const { seq } = await space.entry(id, entry);
-  let log: ConversationId | null = id;
+async function findRecord(
+  holdfast: Holdfast,
+  conversation: Conversation,
+  entry: string,
+): Promise<RecordLine> {
+  const { seq } = await conversation.entry(entry);
+  let log: Conversation | null = conversation;
   while (log !== null) {
-    const found: StoredEntry | null = await recordAt(space, log, seq);
-    if (found?.id === entry) return lineOf(log, found);
-    log = (await space.head(log)).origin?.source ?? null;
+    const record: StoredEntry | null = await recordAt(log, seq);
+    if (record?.id === entry) return lineOf(log.id, record);
+    const { origin }: HeadView = await log.head();
+    log = origin === null ? null : holdfast.handle(origin.source);
   }
-  throw new LogError("entry_not_found", `There is no record of ${entry} in ${id}`, { entry });
+  throw new LogError("entry_not_found", `There is no record of ${entry} in ${conversation.id}`, { entry });
 }
 
-async function recordAt(
-  space: SpaceStore,
-  conversation: ConversationId,
-  seq: number,
-): Promise<StoredEntry | null> {
-  const [found] = await space.read({ conversation, after: seq - 1, limit: 1 });
-  return found?.seq === seq ? found : null;
+async function recordAt(conversation: Conversation, seq: number): Promise<StoredEntry | null> {
+  const [record] = await conversation.entries({ after: seq - 1, limit: 1 });
+  return record?.seq === seq ? record : null;
 }
 
 function lineOf(conversation: ConversationId, entry: StoredEntry): RecordLine {

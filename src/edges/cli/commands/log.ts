@@ -3,7 +3,6 @@ import { decodeEntry, entryLine } from "#log/codec";
 import { membersOf } from "#log/json/json-text";
 import type { StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
-import { readDamaged } from "#conversation/read-log";
 import { findConversation } from "#edges/cli/address";
 import { type Call, type Command, remark } from "#edges/cli/command";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
@@ -71,7 +70,7 @@ async function printReadable(call: Call, conversation: Conversation, after: numb
     if (call.json) await remark(call, text);
     else await call.io.out.write(`${call.io.out.style.red(text)}\n`);
   };
-  for await (const part of readDamaged(conversation.space, conversation.id, after)) {
+  for await (const part of conversation.readableLog({ after })) {
     if (!("id" in part)) {
       if (part.toSeq !== null && part.toSeq >= part.fromSeq) await lost(part.fromSeq, part.toSeq);
       continue;

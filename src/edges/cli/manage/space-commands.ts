@@ -80,8 +80,9 @@ inherited. The bytes are really gone: export first what you may want back.`,
     const id = await findId(holdfast, conversation);
     if (id !== conversation)
       throw new LogError("invalid_request", `Erasing wants the whole id: ${id}`, { conversation: id });
-    const extent = valueOf(await perform(eraseConversation, { conversation, dryRun: true }, context));
+    const trial = await perform(eraseConversation, { conversation, dryRun: true }, context);
     if (!call.flags.has("yes")) {
+      const { extent = { title: null, entries: null } } = valueOf(trial);
       const would = `This would erase ${safeLine(id)}${extentText(extent)}, for good. Nothing was erased; add --yes to do it.`;
       const { entries } = extent;
       if (call.json) throw new LogError("invalid_request", would, { conversation, entries });
@@ -96,7 +97,7 @@ inherited. The bytes are really gone: export first what you may want back.`,
 };
 
 /** How much would go; of a damaged log nobody can say. */
-function extentText({ title, entries }: OutputOf<typeof eraseConversation>): string {
+function extentText({ title, entries }: NonNullable<OutputOf<typeof eraseConversation>["extent"]>): string {
   if (entries === null) return ", which is damaged, with all that is left of it";
   const name = title === null ? "" : ` "${safeLine(title)}"`;
   return `${name} with its ${counted(entries, "entry", "entries")}`;

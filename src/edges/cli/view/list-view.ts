@@ -1,6 +1,7 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
+import { parseConversationId } from "#log/ids";
 import type { ConversationRow } from "#store/requests";
 import { fit, pad, safeLine, type Style } from "#edges/cli/terminal/terminal";
 import type { ListedRow } from "#operations/views/listed-rows";
@@ -48,7 +49,8 @@ function modelName(model: string | null): string | null {
 
 async function latestAgent(holdfast: Holdfast, conversation: string): Promise<string | null> {
   const types = ["upstream_link"] as const;
-  const [stored] = await holdfast.space.read({ conversation, types, newestFirst: true, limit: 1 });
+  const log = holdfast.handle(parseConversationId(conversation));
+  const [stored] = await log.entries({ types, newestFirst: true, limit: 1 });
   const link = stored === undefined ? null : decodeEntry(stored);
   return link?.type === "upstream_link" ? link.agent : null;
 }

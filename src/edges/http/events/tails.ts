@@ -25,7 +25,7 @@ export async function* tailEvents(
   after: number,
 ): AsyncGenerator<SentEvent> {
   const both = AbortSignal.any([signal, stopped]);
-  for await (const stored of holdfast.space.tail({ conversation, after, signal: both })) {
+  for await (const stored of holdfast.handle(conversation).tailStored({ after, signal: both })) {
     const bytes = entryBytes(stored);
     using _ = hold(stored, bytes);
     yield [bytes];
@@ -105,10 +105,11 @@ async function* writtenEntries(
   { conversation }: Watched,
   { at, after }: From,
 ): AsyncGenerator<WatchedEntry> {
+  const log = asked.holdfast.handle(conversation);
   let from = after;
   while (!asked.signal.aborted) {
     // Damage is reported by the tail that follows, behind the entries that can be read.
-    const page = await asked.holdfast.space.read({ conversation, after: from, ...TAIL_PAGE }).catch(() => []);
+    const page = await log.entries({ after: from, ...TAIL_PAGE }).catch(() => []);
     if (page.length === 0) return;
     for (const stored of page) {
       from = stored.seq;
@@ -122,7 +123,7 @@ async function* newEntries(
   { conversation }: Watched,
   { at, after }: From,
 ): AsyncGenerator<WatchedEntry> {
-  for await (const stored of asked.holdfast.space.tail({ conversation, after, signal: asked.signal }))
+  for await (const stored of asked.holdfast.handle(conversation).tailStored({ after, signal: asked.signal }))
     yield watchedEntry(asked, stored, { at, conversation });
 }
 
@@ -165,7 +166,7 @@ export async function* turnEvents(
   // A turn that another process began may have been left before anybody listens.
   if (last?.type === "turn_start") void watch.look();
   const both = AbortSignal.any([signal, watch.left]);
-  for await (const stored of holdfast.space.tail({ conversation, after, signal: both })) {
+  for await (const stored of holdfast.handle(conversation).tailStored({ after, signal: both })) {
     watch.heard();
     const bytes = entryBytes(stored);
     using _ = hold(stored, bytes);
@@ -186,15 +187,15 @@ export async function readTurn(
   holdfast: Holdfast,
   { conversation, turn }: TurnAsked,
 ): Promise<EntryOf<"turn_end"> | EntryOf<"turn_start"> | null> {
+  const log = holdfast.handle(conversation);
   const wanted = {
-    conversation,
     types: ["turn_start", "turn_end"],
     newestFirst: true,
     limit: TURNS_AT_ONCE,
   } as const;
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
-    const page = await holdfast.space.read({ ...wanted, after: before });
+    const page = await log.entries({ ...wanted, after: before });
     for (const stored of page) {
       const entry = decodeEntry(stored);
       before = entry.seq;
