@@ -70,7 +70,7 @@ export class Recorder {
       this.#append(stored);
       return;
     }
-    this.#gather(stored);
+    this.#gather(stored, "wire" in event ? (event.wire?.size ?? null) : null);
     if (event.type === "tool" && !this.#isKnown(event)) {
       this.#flush();
       this.#addTool(event, own);
@@ -119,12 +119,13 @@ export class Recorder {
     this.#intent = this.#written;
   }
 
-  #gather(event: Gathered): void {
+  /** `size` is that of the line it came in: what has one is not made text only to be measured. */
+  #gather(event: Gathered, size: number | null): void {
     const last = this.#pending.at(-1);
     const isText = event.type === "text" || event.type === "thinking";
     if (isText) this.#chars += event.text.length;
-    else if (event.type === "other") this.#chars += JSON.stringify(event.data).length;
-    else if (event.type === "tool") this.#chars += JSON.stringify(event).length;
+    else if (event.type === "other") this.#chars += size ?? JSON.stringify(event.data).length;
+    else if (event.type === "tool") this.#chars += size ?? JSON.stringify(event).length;
     if (isText && last?.type === event.type && last.message === event.message)
       this.#pending[this.#pending.length - 1] = { ...event, text: last.text + event.text };
     else this.#pending.push(event);

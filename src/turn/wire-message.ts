@@ -5,4 +5,9 @@
 export abstract class WireMessage {
   /** Keeps the type nominal: nothing else is taken for a message. */
   declare protected readonly isWireMessage: true;
+
+  /** How many bytes it has; null where that is unknown. */
+  get size(): number | null {
+    return null;
+  }
 }

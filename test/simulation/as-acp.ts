@@ -37,5 +37,5 @@ function retold(event: PromptEvent, translator: Translator, withIds: boolean): P
   if (event.type !== "text") return event;
   const content = { type: "text", text: event.text };
   const named = withIds ? { messageId: "message" } : {};
-  return translator.event({ sessionUpdate: "agent_message_chunk", content, ...named });
+  return translator.event({ sessionUpdate: "agent_message_chunk", content, ...named }, event.text.length);
 }

@@ -15,7 +15,7 @@ import type { SessionSettings } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import { AgentLine, type HostPort } from "./agent/agent-line.ts";
 import type { Connection } from "./agent/connection.ts";
-import { readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
+import { readMessage, textAt } from "#edges/acp/wire/spans";
 
 export interface UnattendedOptions
   extends LogHostOptions, Partial<Omit<RuntimeOptions, "upstreams" | "clock">> {
@@ -188,10 +188,10 @@ class LogHost implements HostPort {
 
   /** What an agent asks beyond that is what only an editor has; what it takes back is not waited for. */
   #decline(line: AgentLine): void {
-    const { bytes, id, method, params } = line.message;
+    const { bytes, id, method } = line.message;
     if (method === null) return;
-    if (method === "$/cancel_request" && params !== null) {
-      const span = spanAt(bytes, params, ["requestId"]);
+    if (method === "$/cancel_request") {
+      const span = line.message.param("requestId");
       const taken = span === null ? null : textAt(bytes, span);
       this.#end((one) => one.line.connection === line.connection && requestId(one.line) === taken);
     }

@@ -13,7 +13,7 @@ import type { KnownRecords } from "./acp-upstream.ts";
 import { replaySettings } from "./session-options.ts";
 import { fieldsOf } from "#log/json/json-fields";
 import { choicesFor } from "#log/projections/config";
-import { type Message, spanAt, stringAt } from "#edges/acp/wire/spans";
+import { type Message, stringAt } from "#edges/acp/wire/spans";
 
 const CLOSE_MS = 2_000;
 
@@ -253,6 +253,5 @@ export class SessionRegistry {
 }
 
 function idIn(message: Message): string | null {
-  const { bytes, params } = message;
-  return params === null ? null : stringAt(bytes, spanAt(bytes, params, ["sessionId"]));
+  return stringAt(message.bytes, message.param("sessionId"));
 }

@@ -1,6 +1,7 @@
 import type { SessionSettings } from "#upstream/upstream";
 import type { ConversationId } from "#log/ids";
 import type { Message } from "#edges/acp/wire/spans";
+import type { Fields } from "#log/json/json-fields";
 import { WireMessage } from "#turn/wire-message";
 import { type Answer, type Connection, ConnectionEnded } from "./connection.ts";
 import type { ForwardedRequest } from "#edges/acp/bridge-agents";
@@ -10,6 +11,8 @@ import type { Edit } from "#edges/acp/wire/splice";
 export class AgentLine extends WireMessage {
   readonly connection: Connection;
   readonly message: Message;
+  /** The update in it, parsed once for whoever reads it; null for a line that has none. */
+  readonly update: Fields | null;
   /** The session it is about, by the agent's id and by ours; null for a line that is about none. */
   readonly session: { readonly upstream: string; readonly conversation: ConversationId } | null;
   /** For a request: hears what the host answered. */
@@ -17,18 +20,23 @@ export class AgentLine extends WireMessage {
   /** Not passed on itself: called once everything that was said before it has been. */
   readonly onReached: (() => void) | null;
 
-  constructor(said: LineParts) {
+  constructor(parts: LineParts) {
     super();
-    this.connection = said.connection;
-    this.message = said.message;
-    this.session = said.session;
-    this.onAnswer = said.onAnswer ?? null;
-    this.onReached = said.onReached ?? null;
+    this.connection = parts.connection;
+    this.message = parts.message;
+    this.update = parts.update ?? null;
+    this.session = parts.session;
+    this.onAnswer = parts.onAnswer ?? null;
+    this.onReached = parts.onReached ?? null;
+  }
+
+  override get size(): number {
+    return this.message.size;
   }
 }
 
 type LineParts = Pick<AgentLine, "connection" | "message" | "session"> &
-  Partial<Pick<AgentLine, "onAnswer" | "onReached">>;
+  Partial<Pick<AgentLine, "update" | "onAnswer" | "onReached">>;
 
 /** The host as an agent's side sees it. */
 export interface HostPort {

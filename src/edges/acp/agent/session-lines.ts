@@ -5,7 +5,7 @@ import type { NativeMessage, PromptRequest, ShownMessage } from "#upstream/upstr
 import type { TurnEvent } from "#turn/rules/turn-event";
 import { bounded } from "./translate.ts";
 import { withPreamble } from "#upstream/rules/preamble";
-import { Message, type Span, readableAt, spanAt, spansAt, stringAt, textAt } from "#edges/acp/wire/spans";
+import { Message, type Span, readableAt, spanAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { spliceWithin } from "#edges/acp/wire/splice";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import { type Clock, NEVER } from "#conversation/clock";
@@ -21,11 +21,11 @@ export function promptParams(id: string, request: PromptRequest): string {
     return `{"sessionId":${JSON.stringify(id)},"prompt":[${prompt}]}`;
   }
   const { bytes, params } = wire;
-  const ids = spansAt(bytes, params, ["sessionId"]).map((span) => ({
+  const ids = wire.paramsNamed("sessionId").map((span) => ({
     span,
     text: JSON.stringify(id),
   }));
-  const list = spanAt(bytes, params, ["prompt"]);
+  const list = wire.param("prompt");
   const isEmpty = list === null || /^\[\s*\]$/.test(textAt(bytes, list));
   const start = list === null ? params.start : list.start + 1;
   const insert = opening.map((text) => ({
@@ -45,6 +45,7 @@ function blockOf(block: ContentBlock): readonly string[] {
 export function namedRequest(
   asked: { readonly [name: string]: Json },
   tool: string | null,
+  size: number,
 ): Pick<Extract<TurnEvent, { type: "permission" }>, "request" | "options" | "data"> {
   const { sessionId: _, ...data } = asked;
   const toolCall = fieldsOf(asked["toolCall"]);
@@ -52,11 +53,14 @@ export function namedRequest(
     // An agent's own ids begin anew with each process of it, and an answer is found by its question's name.
     request: `acp/${randomUUID()}`,
     options: optionsOf(asked["options"] ?? null),
-    data: bounded({
-      ...data,
-      tool: tool ?? wordsIn(toolCall["title"]),
-      input: toolCall["rawInput"] ?? null,
-    }),
+    data: bounded(
+      {
+        ...data,
+        tool: tool ?? wordsIn(toolCall["title"]),
+        input: toolCall["rawInput"] ?? null,
+      },
+      size,
+    ),
   };
 }
 
@@ -80,16 +84,18 @@ export function isRefusal(answer: Json, options: Json): boolean {
 }
 
 /** The update in a line; what can be made out of it where it cannot be read. */
-export function updateOf({ bytes, params }: Message): { readonly [name: string]: Json } | null {
-  const span = params === null ? null : spanAt(bytes, params, ["update"]);
+export function updateOf(message: Message): { readonly [name: string]: Json } | null {
+  if (message.method !== "session/update") return null;
+  const { bytes } = message;
+  const span = message.param("update");
   if (span === null) return null;
   const update = readableAt(bytes, span);
   return update === null ? outlineOf(bytes, span) : fieldsOf(update);
 }
 
-/** What can be made out of an update that cannot be read: that a tool was started must not go unnoticed. */
+/** The outline of an update that cannot be read: the log must still learn that a tool was started. An id may stand in it. */
 function outlineOf(bytes: Uint8Array, span: Span): { readonly [name: string]: Json } {
-  const names = ["sessionUpdate", "toolCallId", "status"];
+  const names = ["sessionUpdate", "toolCallId", "status", "sessionId"];
   return Object.fromEntries(names.map((name) => [name, stringAt(bytes, spanAt(bytes, span, [name]))]));
 }
 

@@ -11,7 +11,7 @@ import type {
 } from "#upstream/upstream";
 import { BridgeSession, type ForwardedRequest } from "#edges/acp/bridge-agents";
 import type { CommandKind } from "#upstream/rules/transcript";
-import { Message, readableAt, spanAt } from "#edges/acp/wire/spans";
+import { Message, readableAt } from "#edges/acp/wire/spans";
 import { rewriteIds, splice } from "#edges/acp/wire/splice";
 import { SessionOptions, isModel, replaySettings } from "./session-options.ts";
 import { AgentLine, type HostPort, forwardOn } from "./agent-line.ts";
@@ -117,14 +117,14 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
   /** A line of the agent about this session. */
   receive(message: Message): void {
     const { connection, conversation } = this.#parts;
-    const line = new AgentLine({ connection, message, session: { upstream: this.id, conversation } });
-    const update = message.method === "session/update" ? updateOf(message) : null;
+    const update = updateOf(message);
+    const line = new AgentLine({ connection, message, update, session: { upstream: this.id, conversation } });
     if (update !== null) this.#keepState(update);
     if (message.method === this.#parts.dialect.programMessages?.method) {
       this.#readProgramMessage(message);
       if (this.#parts.hidesProgramMessages) return;
     }
-    if (this.#turn !== null) this.#inTurn(this.#turn, line, update);
+    if (this.#turn !== null) this.#inTurn(this.#turn, line);
     else if (this.#after !== null) this.#after.push(line);
     else if (this.#replay !== null && update !== null && !isStateUpdate(wordsIn(update["sessionUpdate"])))
       this.#replay.add(update);
@@ -139,9 +139,10 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     return true;
   }
 
-  #readProgramMessage({ bytes, params }: Message): void {
+  #readProgramMessage(message: Message): void {
     const { programMessages } = this.#parts.dialect;
-    const span = params === null ? null : spanAt(bytes, params, ["message"]);
+    const { bytes } = message;
+    const span = message.param("message");
     if (programMessages === null || this.#turn === null || span === null) return;
     const { event, signs, model } = programMessages.meaning(readableAt(bytes, span));
     if (signs !== undefined) this.#turn.failure.add(signs);
@@ -159,10 +160,11 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     if (typeof currentModeId === "string") this.options.setMode(currentModeId);
   }
 
-  #inTurn(turn: Turn, line: AgentLine, update: { readonly [name: string]: Json } | null): void {
+  #inTurn(turn: Turn, line: AgentLine): void {
+    const { update, size } = line;
     if (update !== null) {
       turn.failure.read(update);
-      turn.queue.push({ ...turn.translator.event(update), wire: line });
+      turn.queue.push({ ...turn.translator.event(update, size), wire: line });
     } else if (line.message.method === "session/request_permission") this.#permission(turn, line);
     else
       turn.queue.push({
@@ -180,9 +182,10 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     const toolCall = fieldsOf(asked["toolCall"]);
     const id = wordsIn(toolCall["toolCallId"]);
     const call = id === "" ? {} : { call: id };
-    const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall);
+    const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall, line.size);
     if (unheardOf !== null) turn.queue.push(unheardOf);
-    const named = this.#parts.port.asksInLog === true ? namedRequest(asked, turn.translator.nameOf(id)) : {};
+    const named =
+      this.#parts.port.asksInLog === true ? namedRequest(asked, turn.translator.nameOf(id), line.size) : {};
     const onAnswer = (answer: Message): void => {
       const outcome = answer.result === null ? { error: true } : readableAt(answer.bytes, answer.result);
       if (!("request" in named)) turn.queue.push({ type: "permission", ...call, data: outcome });
@@ -192,7 +195,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     turn.queue.push({
       type: "permission",
       ...call,
-      data: bounded(data),
+      data: bounded(data, line.size),
       ...named,
       wire: new AgentLine({ connection, message, session, onAnswer }),
     });

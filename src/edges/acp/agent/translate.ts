@@ -33,31 +33,33 @@ export class Translator {
     this.#dialect = dialect;
   }
 
-  event(update: Fields): TurnEvent {
+  /** `size` is that of the line: members of a short one are not made text to be measured. */
+  event(update: Fields, size: number): TurnEvent {
     switch (update["sessionUpdate"]) {
       case "agent_message_chunk":
       case "agent_thought_chunk":
-        return this.#said(update);
+        return this.#chunk(update, size);
       // The prompt is in the log already.
       case "user_message_chunk":
       case "available_commands_update":
         return { type: "forward_only" };
       case "tool_call":
       case "tool_call_update":
-        return this.#call(callOf(update["toolCallId"] ?? null), update);
+        return this.#call(callOf(update["toolCallId"] ?? null), update, size);
       case "plan":
-        return { type: "plan", data: bounded(update) };
+        return { type: "plan", data: bounded(update, size) };
       default:
-        return { type: "other", data: bounded(update) };
+        return { type: "other", data: bounded(update, size) };
     }
   }
 
-  #said(update: Fields): TurnEvent {
+  #chunk(update: Fields, size: number): TurnEvent {
     const { type, text } = fieldsOf(update["content"]);
     const message = update["messageId"];
     const hasId = typeof message === "string";
     const isWords = type === "text" && typeof text === "string";
-    if (!isWords || (!hasId && this.#dialect.remarksLackId)) return { type: "other", data: bounded(update) };
+    if (!isWords || (!hasId && this.#dialect.remarksLackId))
+      return { type: "other", data: bounded(update, size) };
     return {
       type: update["sessionUpdate"] === "agent_message_chunk" ? "text" : "thinking",
       text,
@@ -66,28 +68,30 @@ export class Translator {
     };
   }
 
-  #call(call: string, update: Fields): TurnEvent {
+  #call(call: string, update: Fields, size: number): TurnEvent {
     const { reviewCalls, compactionTools } = this.#dialect;
     const isFirst = !this.#tools.has(call);
     if (isFirst && (reviewCalls?.test(call) === true || compactionTools.includes(this.#toolName(update))))
       this.#ownWork.add(call);
-    return this.#ownWork.has(call) ? { type: "other", data: bounded(update) } : this.#tool(call, update);
+    return this.#ownWork.has(call)
+      ? { type: "other", data: bounded(update, size) }
+      : this.#tool(call, update, size);
   }
 
-  #tool(call: string, update: Fields): ToolEvent {
+  #tool(call: string, update: Fields, size: number): ToolEvent {
     const { sessionUpdate: _kind, toolCallId: _call, _meta, ...told } = update;
     const first = !this.#tools.has(call);
     const known = this.#tools.get(call) ?? { name: "", input: {}, output: "" };
     const tool = {
       name: known.name === "" ? this.#toolName(update) : known.name,
-      input: within(VALUE_CHARS_MAX, told["rawInput"] ?? known.input),
+      input: within(VALUE_CHARS_MAX, told["rawInput"] ?? known.input, size),
       output: cut(outputOf(told) ?? known.output + printed(fieldsOf(_meta))),
     };
     this.#tools.set(call, tool);
     const state = STATES.get(wordsIn(told["status"])) ?? "started";
     const isNews = ([name, value]: [string, Json]): boolean =>
       value !== null && (first || state !== "started" || !GROWING.has(name));
-    const detail = bounded(Object.fromEntries(Object.entries(told).filter(isNews)));
+    const detail = bounded(Object.fromEntries(Object.entries(told).filter(isNews)), size);
     const { name, input, output } = tool;
     const ended = state === "started" || output === "" ? {} : { output };
     const never = state === "failed" && this.#dialect.neverRan(update) ? { details: { notRun: true } } : {};
@@ -110,8 +114,8 @@ export class Translator {
   }
 
   /** A call that a person is asked about before anything else was said of it; null when it is known. */
-  asked(call: string, told: Fields): TurnEvent | null {
-    return this.#tools.has(call) ? null : this.#tool(call, { ...told, status: null });
+  asked(call: string, told: Fields, size: number): TurnEvent | null {
+    return this.#tools.has(call) ? null : this.#tool(call, { ...told, status: null }, size);
   }
 
   /** A call that was not permitted, in case the agent says no more of it. */
@@ -137,14 +141,18 @@ const GROWING: ReadonlySet<string> = new Set(["content", "rawOutput"]);
 const VALUE_CHARS_MAX = 1_048_576;
 const OUTPUT_CHARS_MAX = 8_388_608;
 
-/** What was said, but for members that are too large to keep. */
-export function bounded(said: Fields): Fields {
+const CHARS_PER_BYTE_MAX = 6; // 1e20 is written with 21 digits
+
+/** The members, each in place of its text where that is too large to keep. `size` is that of the line they came in. */
+export function bounded(members: Fields, size: number): Fields {
+  if (size * CHARS_PER_BYTE_MAX <= OUTPUT_CHARS_MAX / 2) return members;
   return Object.fromEntries(
-    Object.entries(said).map(([name, value]) => [name, within(OUTPUT_CHARS_MAX / 2, value)]),
+    Object.entries(members).map(([name, value]) => [name, within(OUTPUT_CHARS_MAX / 2, value, size)]),
   );
 }
 
-function within(charsMax: number, value: Json): Json {
+function within(charsMax: number, value: Json, size: number): Json {
+  if (size * CHARS_PER_BYTE_MAX <= charsMax) return value;
   const chars = JSON.stringify(value).length;
   return chars <= charsMax ? value : { leftOut: `${chars} characters` };
 }

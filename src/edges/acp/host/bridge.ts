@@ -1,3 +1,4 @@
+import { LogError } from "#log/errors";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import { parseConversationId } from "#log/ids";
@@ -18,7 +19,7 @@ import type {
   LoadedLoop,
 } from "#edges/acp/bridge-agents";
 import { PlainUpstream } from "#edges/acp/plain-upstream";
-import { type Message, readMessage, spanAt, textAt } from "#edges/acp/wire/spans";
+import { type Message, readMessage, textAt } from "#edges/acp/wire/spans";
 import { agentNames } from "./bridge-parts.ts";
 import { type BridgeContext, OpenConversations } from "./open-conversations.ts";
 import { answerTo, forward, respondWith, setMode, setModel, setOption } from "./session-settings.ts";
@@ -34,7 +35,7 @@ import {
   resumeSession,
 } from "./open-sessions.ts";
 import { HostRequest, optionsIn } from "./host-request.ts";
-import { BadRequest, HostWire, errorOf } from "./host-wire.ts";
+import { HostWire, errorOf } from "./host-wire.ts";
 
 /** A program that speaks ACP, or any upstream: the host is shown its events as updates. */
 export type BridgeAgent = AgentSpec | Upstream;
@@ -173,9 +174,9 @@ export class Bridge implements HostPort {
   }
 
   /** Agents know the host's requests by other ids, and most of them not at all. */
-  #withdraw({ bytes, params }: Message): void {
-    const span = params === null ? null : spanAt(bytes, params, ["requestId"]);
-    const id = span === null ? null : textAt(bytes, span);
+  #withdraw(message: Message): void {
+    const span = message.param("requestId");
+    const id = span === null ? null : textAt(message.bytes, span);
     const request = id === null ? undefined : [...this.#working.values()].find((open) => open.id === id);
     if (request === undefined) return;
     request.isWithdrawn = true;
@@ -261,7 +262,8 @@ async function logout(bridge: BridgeContext, request: HostRequest): Promise<void
   const upstream =
     named === null ? bridge.upstreams[0] : bridge.upstreams.find(({ agent }) => agent === named);
   if (upstream === undefined)
-    throw new BadRequest(
+    throw new LogError(
+      "invalid_request",
       `There is no agent ${named}. The agents here are ${agentNames(bridge).join(", ")}. Nobody was signed out.`,
     );
   const answer = await answerTo(request, await upstream.forward(request.message));

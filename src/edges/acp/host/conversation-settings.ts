@@ -1,6 +1,5 @@
-import { readSettings } from "#conversation/reading";
 import type { EntryBody } from "#log/entry";
-import { type Fields, fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
+import { type Fields, listIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import {
   type AgentChoices,
@@ -18,7 +17,8 @@ import { type BridgeParts, agentCommand, agentNames } from "./bridge-parts.ts";
 import { decodeEntry } from "#log/codec";
 import { isPreamble } from "#upstream/rules/preamble";
 import { type Edit, appendElement } from "#edges/acp/wire/splice";
-import { type Message, type Span, readableAt, spanAt, stringAt } from "#edges/acp/wire/spans";
+import type { AgentLine } from "#edges/acp/agent/agent-line";
+import { type Span, spanAt, stringAt } from "#edges/acp/wire/spans";
 
 type Change = (config: Fields) => Fields;
 
@@ -149,8 +149,7 @@ function isSame(one: Fields, other: Fields): boolean {
 
 /** The config as the log has it. */
 export async function readStoredConfig({ holdfast }: BridgeParts, id: ConversationId): Promise<Fields> {
-  const { leaf } = await holdfast.space.head(id);
-  return (await readSettings(holdfast.space, id, leaf)).config;
+  return (await holdfast.handle(id).settings()).config;
 }
 
 export interface StoredTitle {
@@ -188,15 +187,14 @@ const EDITED = {
   available_commands_update: "availableCommands",
 } as const;
 
-/** Null for any other message: it is not read beyond its kind. */
-function observedIn({ bytes, params, method }: Message): ObservedUpdate | null {
-  if (method !== "session/update" || params === null) return null;
-  const span = spanAt(bytes, params, ["update"]);
-  const kind = span === null ? null : stringAt(bytes, spanAt(bytes, span, ["sessionUpdate"]));
-  if (span === null || kind === null || !isObserved(kind)) return null;
+/** Null for any other line: its bytes are not read again. */
+function observedIn({ message, update }: AgentLine): ObservedUpdate | null {
+  const kind = update === null ? "" : wordsIn(update["sessionUpdate"]);
+  const span = isObserved(kind) ? message.param("update") : null;
+  if (update === null || span === null || !isObserved(kind)) return null;
   const member = EDITED[kind];
-  const edited = member === null ? null : spanAt(bytes, span, [member]);
-  return { kind, update: fieldsOf(readableAt(bytes, span)), edited };
+  const edited = member === null ? null : spanAt(message.bytes, span, [member]);
+  return { kind, update, edited };
 }
 
 function isObserved(kind: string): kind is keyof typeof EDITED {
@@ -217,16 +215,17 @@ interface ObservedConversation {
 export function observe(
   parts: BridgeParts,
   conversation: ObservedConversation,
-  message: Message,
+  line: AgentLine,
 ): readonly Edit[] {
-  const observed = observedIn(message);
+  const observed = observedIn(line);
   if (observed === null) return [];
+  const { bytes } = line.message;
   keep(parts, conversation, observed);
   const { kind, edited } = observed;
   if (edited === null) return [];
-  if (kind === "session_info_update") return titleEdits(conversation, message.bytes, edited);
+  if (kind === "session_info_update") return titleEdits(conversation, bytes, edited);
   const own = kind === "config_option_update" ? conversation.agentOption() : agentCommand(agentNames(parts));
-  return own === null ? [] : appendElement(message.bytes, edited, JSON.stringify(own));
+  return own === null ? [] : appendElement(bytes, edited, JSON.stringify(own));
 }
 
 /** Keeps what an agent says of its settings. */

@@ -85,7 +85,7 @@ export class OtherTurns {
     this.#settle();
     if (this.#following !== null || this.#closed) return;
     const { space } = this.#parts.holdfast;
-    const { headSeq: seq } = await space.head(this.#id);
+    const { headSeq: seq } = await this.#parts.holdfast.handle(this.#id).head();
     if (this.#following !== null || this.#closed) return;
     const types = ["config_change", "reset", "turn_start"] as const;
     const looked = { conversation: this.#id, after: this.#seq, limit: GAP_ENTRIES_MAX, types };

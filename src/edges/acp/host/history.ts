@@ -1,3 +1,4 @@
+import { LogError } from "#log/errors";
 import { setImmediate as nextTick } from "node:timers/promises";
 import { type BranchEnd, branchPages, sharedDepth } from "#conversation/branch-pages";
 import { readBase64 } from "#conversation/image-blobs";
@@ -13,7 +14,6 @@ import { type Fields, fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import type { OpenAIMessageLike } from "#transfer/messages/openai";
 import { type Repair, wholePairs } from "#log/projections/whole-pairs";
 import { fromOpenAI } from "#transfer/messages/index";
-import { BadRequest } from "./host-wire.ts";
 
 const UPDATES_AT_ONCE = 200; // then whatever else the bridge has to do goes on, and the host reads
 
@@ -252,7 +252,10 @@ function isChatCompletion({ role, content, tool_calls }: Fields): boolean {
 
 function messageOf({ role, content }: Fields): Message {
   if (role !== "user" && role !== "assistant")
-    throw new BadRequest(`A history has the roles user, assistant, tool and system, not ${wordsIn(role)}`);
+    throw new LogError(
+      "invalid_request",
+      `A history has the roles user, assistant, tool and system, not ${wordsIn(role)}`,
+    );
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
   return { role, content: contentOf(blocks) };
 }

@@ -1,6 +1,6 @@
+import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
-import { type Message, readableAt, spanAt, stringAt, textAt } from "#edges/acp/wire/spans";
-import { BadRequest } from "./host-wire.ts";
+import { type Message, readableAt, type Span, spanAt, stringAt, textAt } from "#edges/acp/wire/spans";
 import { type Fields, fieldsIn, fieldsOf } from "#log/json/json-fields";
 import type { Conversation } from "#conversation/conversation";
 import { detailsOf, isInternal } from "#log/message";
@@ -29,24 +29,29 @@ export class HostRequest {
   }
 
   value(...path: readonly string[]): Json | undefined {
-    const { bytes, params } = this.message;
-    const span = params === null ? null : spanAt(bytes, params, path);
+    const { bytes } = this.message;
+    const span = this.#span(path);
     if (span === null) return undefined;
     const value = readableAt(bytes, span);
     if (value === null && textAt(bytes, span) !== "null")
-      throw new BadRequest(`The params of ${this.method} cannot be read`);
+      throw new LogError("invalid_request", `The params of ${this.method} cannot be read`);
     return value;
   }
 
   text(...path: readonly string[]): string | null {
+    return stringAt(this.message.bytes, this.#span(path));
+  }
+
+  #span([name, ...path]: readonly string[]): Span | null {
     const { bytes, params } = this.message;
-    return params === null ? null : stringAt(bytes, spanAt(bytes, params, path));
+    const member = name === undefined ? params : this.message.param(name);
+    return member === null ? null : spanAt(bytes, member, path);
   }
 
   /** The conversation it is about. */
   get session(): string {
     const id = this.text("sessionId");
-    if (id === null) throw new BadRequest(`${this.method} needs a sessionId`);
+    if (id === null) throw new LogError("invalid_request", `${this.method} needs a sessionId`);
     return id;
   }
 }
@@ -92,12 +97,15 @@ export function optionsIn(request: HostRequest): Fields {
   return fields;
 }
 
-function wrong({ method }: HostRequest, what: string, known: Options): BadRequest {
-  return new BadRequest(`${what}. ${method} takes ${Object.keys(known).join(", ")}. Nothing was sent.`);
+function wrong({ method }: HostRequest, what: string, known: Options): LogError {
+  return new LogError(
+    "invalid_request",
+    `${what}. ${method} takes ${Object.keys(known).join(", ")}. Nothing was sent.`,
+  );
 }
 
-/** The entry a host means: by our id of it, or by the id the agent gave the message. */
-export async function findMessage(conversation: Conversation, id: string): Promise<string | null> {
+/** The entry a host means: by our id of it, or by the agent's id of the message. Rejects an id as reads of an entry do. */
+export async function findMessage(conversation: Conversation, id: string): Promise<string> {
   const branch = await conversation.branch();
   const found = branch.findLast((entry) => {
     if (entry.id === id) return true;
@@ -105,7 +113,7 @@ export async function findMessage(conversation: Conversation, id: string): Promi
     const { messages } = fieldsOf(detailsOf(entry));
     return Array.isArray(messages) && (messages as readonly unknown[]).includes(id);
   });
-  return found?.id ?? null;
+  return found?.id ?? (await conversation.entry(id)).id;
 }
 
 /** A message of the user's by its id, or counted from the end of the branch: 1 is the last. */

@@ -92,21 +92,22 @@ export class HostWire {
     const { message, session } = line;
     const requests = this.#requestIds(line);
     if (requests === null) return;
-    const ids = session === null ? [] : rewriteIds(message, session.upstream, session.conversation);
+    const ids =
+      session === null ? [] : rewriteIds(message, session.upstream, session.conversation, line.update);
     this.#write(splice(message.bytes, [...ids, ...more, ...requests]));
   }
 
   /** Null for one that takes back what is answered already: the host would take it for something else. */
   #requestIds(line: AgentLine): readonly Edit[] | null {
     const { message, connection } = line;
-    const { bytes, id, method, params } = message;
+    const { bytes, id, method } = message;
     if (id !== null && method !== null && textAt(bytes, id) !== "null") {
       const ours = ++this.#lastId;
       const from = { line, id: textAt(bytes, id) };
       this.#asked.set(ours, { from, onAnswer: (answer) => line.onAnswer?.(answer) });
       return [{ span: id, text: String(ours) }];
     }
-    const span = params === null ? null : spanAt(bytes, params, ["requestId"]);
+    const span = message.param("requestId");
     if (method !== "$/cancel_request" || span === null) return [];
     const cancelled = this.#find(
       (from) => from.line.connection === connection && from.id === textAt(bytes, span),
@@ -196,9 +197,6 @@ const CODES: { readonly [G in ErrorGroup]: number } = {
 const AUTH_REQUIRED = -32000;
 const INTERNAL = -32603;
 
-/** A mistake in what the host asked for. */
-export class BadRequest extends Error {}
-
 function errorText(code: number, message: string, data: Json): string {
   return JSON.stringify(data === null ? { code, message } : { code, message, data });
 }
@@ -206,16 +204,11 @@ function errorText(code: number, message: string, data: Json): string {
 /** Whatever went wrong, as the text of a JSON-RPC error. */
 export function errorOf(error: unknown, conversation: string | null): string {
   const about = conversation === null ? {} : { sessionId: conversation };
-  if (error instanceof BadRequest) {
-    const { message } = error;
-    return errorText(CODES.caller, message, {
-      ...about,
-      holdfast: { ...REFUSED, code: "invalid_request", message },
-    });
-  }
   if (isLogError(error)) {
     const { code, message } = error;
-    return errorText(CODES[ERROR_GROUPS[code]], message, {
+    // An entry is a parameter of the request; the resource is the session.
+    const rpcCode = code === "entry_not_found" ? CODES.caller : CODES[ERROR_GROUPS[code]];
+    return errorText(rpcCode, message, {
       ...about,
       holdfast: { ...REFUSED, code, message },
     });

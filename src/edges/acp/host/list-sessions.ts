@@ -1,9 +1,9 @@
-import { readSettings } from "#conversation/reading";
+import { listConversations } from "#operations/conversations";
+import { perform, valueOf } from "#operations/operation";
 import { cwdOf } from "#log/projections/settings";
 import type { ConversationRow } from "#store/requests";
 import type { BridgeContext } from "./open-conversations.ts";
 import type { HostRequest } from "./host-request.ts";
-import { BadRequest } from "./host-wire.ts";
 import { readJson } from "#log/json/read-json";
 import { adoptedEntries } from "#upstream/sessions/adopt-turns";
 import type { NativeMessage } from "#upstream/upstream";
@@ -55,10 +55,9 @@ async function readPage(
     return { rows, next: end < all.length ? { in: "native", from: end } : null };
   }
   const { after } = cursor;
-  const { conversations, next } = await bridge.holdfast.space.list({
-    limit: PAGE,
-    ...(after === null ? {} : { after }),
-  });
+  const { holdfast, clock } = bridge;
+  const input = { limit: PAGE, ...(after === null ? {} : { cursor: after }) };
+  const { conversations, next } = valueOf(await perform(listConversations, input, { holdfast, clock }));
   const rows: Row[] = [];
   for (const listed of conversations)
     if (!isForgotten(listed, bridge.clock.nowMs()) && !(await isStillborn(bridge, listed)))
@@ -99,8 +98,7 @@ async function folderOf(bridge: BridgeContext, listed: ConversationRow): Promise
   if (open !== null) return open.settings.folder(cwd) ?? "/";
   const read = bridge.listCache.folders.get(conversation);
   if (read?.headSeq === headSeq) return read.cwd;
-  const { leaf } = damage === null ? await bridge.holdfast.space.head(conversation) : { leaf: null };
-  const config = leaf === null ? {} : (await readSettings(bridge.holdfast.space, conversation, leaf)).config;
+  const config = damage === null ? (await bridge.holdfast.handle(conversation).settings()).config : {};
   const now = cwdOf(config, cwd) ?? "/";
   bridge.listCache.folders.set(conversation, { headSeq, cwd: now });
   return now;
@@ -129,7 +127,7 @@ function readCursor(text: string | null): Cursor | null {
   } catch {
     // Told below.
   }
-  throw new BadRequest("That cursor is none of ours; begin again without one");
+  throw new LogError("invalid_request", "That cursor is none of ours; begin again without one");
 }
 
 /** A session that only an agent knows, as a list shows it. */

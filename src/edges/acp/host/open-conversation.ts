@@ -266,8 +266,8 @@ export class OpenConversation implements ViewedConversation {
     this.#others?.close();
   }
 
-  observe({ message }: AgentLine): readonly Edit[] {
-    return observe(this.#parts, this, message);
+  observe(line: AgentLine): readonly Edit[] {
+    return observe(this.#parts, this, line);
   }
 
   /** The option that chooses the agent; null where there is no choice. */

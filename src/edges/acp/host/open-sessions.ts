@@ -3,7 +3,7 @@ import type { Conversation } from "#conversation/conversation";
 import { UpstreamFailure } from "#upstream/upstream";
 import { decodeEntry } from "#log/codec";
 import type { EntryBody } from "#log/entry";
-import { isLogError } from "#log/errors";
+import { isLogError, LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import type { OpenConversation, ReadySession } from "./open-conversation.ts";
 import { type HostRequest, findMessage, optionsIn } from "./host-request.ts";
@@ -14,8 +14,9 @@ import { withoutSecrets } from "#agent/mcp/stored-servers";
 import { adoptNative, nativeRef } from "./list-sessions.ts";
 import type { RestoredState } from "#edges/acp/bridge-agents";
 import type { Describe } from "./updates.ts";
-import { BadRequest } from "./host-wire.ts";
 import { forkedNotice } from "./host-view.ts";
+import { perform, valueOf } from "#operations/operation";
+import { getChain } from "#operations/records";
 import { NOT_UNDONE } from "#operations/text";
 import { fieldsOf, textIn } from "#log/json/json-fields";
 import { withAgentOption } from "./bridge-parts.ts";
@@ -73,7 +74,7 @@ export async function loadSession(bridge: BridgeContext, request: HostRequest): 
 export async function resumeSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const { conversation, meta } = await openConversation(bridge, request);
   const ready = await connectIfPossible(conversation);
-  const { headSeq: seq } = await bridge.holdfast.space.head(conversation.id);
+  const { headSeq: seq } = await bridge.holdfast.handle(conversation.id).head();
   const found = await conversation.upstream.restored(conversation.id);
   answer(bridge, request, { conversation, meta: withFound(meta, found), ready });
   conversation.showOthersAfter(seq);
@@ -97,11 +98,9 @@ function tellLoss(conversation: OpenConversation, ready: ReadySession | null): v
 export async function forkSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const source = await bridge.holdfast.conversation(request.session);
   const from = await bridge.conversations.open(source.id);
-  const asked =
+  const message =
     textIn(optionsIn(request)["at"]) ?? request.text("_meta", "jetbrains", "air", "fork", "messageId");
-  const at = asked === null ? null : await findMessage(source, asked);
-  if (asked !== null && at === null)
-    throw new BadRequest(`There is no message ${asked} in this conversation`);
+  const at = message === null ? null : await findMessage(source, message);
   const cwd = request.text("cwd");
   await checkFolder(request);
   const { agent } = from.upstream;
@@ -116,7 +115,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
   const conversation = await bridge.conversations.open(forked.conversation.id);
   const meta = { source: source.id, notUndone: NOT_UNDONE };
   const ready = await conversation.connect();
-  const { headSeq: seq } = await bridge.holdfast.space.head(conversation.id);
+  const { headSeq: seq } = await bridge.holdfast.handle(conversation.id).head();
   answer(bridge, request, { conversation, ready, meta });
   conversation.showOthersAfter(seq);
   conversation.view.tell(forkedNotice(source.id), "thought");
@@ -124,11 +123,12 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
 
 /** `_holdfast/chain`: the sessions that carried a conversation, by the number `resume` knows them by; never their ids. */
 export async function chainOfSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
-  const stored = await bridge.holdfast.conversation(request.session);
-  const links = (await stored.chain())
+  const { holdfast, clock } = bridge;
+  const { links } = valueOf(await perform(getChain, { conversation: request.session }, { holdfast, clock }));
+  const numbered = links
     .filter((link) => !link.inherited)
-    .map(({ agent, reason, since }, at) => ({ link: at + 1, agent, reason, since }));
-  if (request.id !== null) bridge.wire.respond(request.id, JSON.stringify({ links }));
+    .map(({ agent, reason, since }, index) => ({ link: index + 1, agent, reason, since }));
+  if (request.id !== null) bridge.wire.respond(request.id, JSON.stringify({ links: numbered }));
 }
 
 export async function closeSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
@@ -224,7 +224,8 @@ async function checkFolder(request: HostRequest): Promise<void> {
     () => false,
   );
   if (!there)
-    throw new BadRequest(
+    throw new LogError(
+      "invalid_request",
       `There is no folder ${cwd}; nothing was changed. Open the conversation in the folder it works in now`,
     );
 }
@@ -252,7 +253,7 @@ async function createFrom(bridge: BridgeContext, request: HostRequest, history: 
 
 function cwdGiven(request: HostRequest): string {
   const cwd = request.text("cwd");
-  if (cwd === null || cwd === "") throw new BadRequest(`${request.method} needs a cwd`);
+  if (cwd === null || cwd === "") throw new LogError("invalid_request", `${request.method} needs a cwd`);
   return cwd;
 }
 

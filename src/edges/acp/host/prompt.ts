@@ -12,7 +12,7 @@ import type { HostPrompt, OpenConversation } from "./open-conversation.ts";
 import type { BridgeContext } from "./open-conversations.ts";
 import { contentOf, isPlain, withoutData } from "./updates.ts";
 import { type HostRequest, findLink, findPrompt, optionsIn } from "./host-request.ts";
-import { BadRequest, errorOf, messageIn, turnError } from "./host-wire.ts";
+import { errorOf, messageIn, turnError } from "./host-wire.ts";
 import { rewriteIds, spliceWithin, withMeta } from "#edges/acp/wire/splice";
 import type { Message } from "#edges/acp/wire/spans";
 import { switchAgent } from "./session-settings.ts";
@@ -23,7 +23,7 @@ import { decodeEntry } from "#log/codec";
 export async function prompt(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const conversation = await bridge.conversations.open(request.session);
   const given = request.value("prompt");
-  if (!Array.isArray(given)) throw new BadRequest("session/prompt needs a prompt");
+  if (!Array.isArray(given)) throw new LogError("invalid_request", "session/prompt needs a prompt");
   const blocks = given as readonly Json[];
   checkContent(contentOf(blocks));
   const options = optionsIn(request);
@@ -95,12 +95,16 @@ async function fromOf(
   const stored = await bridge.holdfast.conversation(conversation.id);
   if (edit !== undefined) {
     const entry = await findPrompt(stored, edit);
-    if (entry === null) throw new BadRequest(`There is no message ${wordsIn(edit)} to edit here`);
+    if (entry === null)
+      throw new LogError("invalid_request", `There is no message ${wordsIn(edit)} to edit here`);
     return { agent, from: { edit: entry } };
   }
   const link = await findLink(stored, resume ?? null);
   if (link === null)
-    throw new BadRequest(`There is no session ${wordsIn(resume)} in this conversation's chain`);
+    throw new LogError(
+      "invalid_request",
+      `There is no session ${wordsIn(resume)} in this conversation's chain`,
+    );
   return { agent: link.agent, from: { upstream: link.id } };
 }
 

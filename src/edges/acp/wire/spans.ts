@@ -19,6 +19,10 @@ export class Message extends WireMessage {
   readonly params: Span | null;
   readonly result: Span | null;
   readonly error: Span | null;
+  /** `params` occurs more than once: the spans name the last one alone. */
+  readonly isRepeated: boolean;
+  /** The members of `params`, once they were asked for. */
+  #members: readonly Member[] | null = null;
 
   constructor(bytes: Uint8Array, whole: Span, parts: MessageParts) {
     super();
@@ -29,10 +33,42 @@ export class Message extends WireMessage {
     this.params = parts.params;
     this.result = parts.result;
     this.error = parts.error;
+    this.isRepeated = parts.isRepeated;
+  }
+
+  override get size(): number {
+    return this.bytes.length;
+  }
+
+  /** A member of `params`, the last of that name: all readers of a line share one walk over it. */
+  param(name: string): Span | null {
+    return this.paramsNamed(name).at(-1) ?? null;
+  }
+
+  /** The members of `params` with this name, duplicates too. */
+  paramsNamed(name: string): readonly Span[] {
+    this.#members ??= this.params === null ? [] : membersAt(this.bytes, this.params);
+    return this.#members.filter((member) => isNamed(this.bytes, member, name));
   }
 }
 
-type MessageParts = Pick<Message, "id" | "method" | "params" | "result" | "error">;
+type MessageParts = Pick<Message, "id" | "method" | "params" | "result" | "error" | "isRepeated">;
+
+/** A member of an object: its value, and its name's string with the quotes. */
+interface Member extends Span {
+  readonly nameStart: number;
+  readonly nameEnd: number;
+}
+
+function membersAt(bytes: Uint8Array, object: Span): readonly Member[] {
+  const members: Member[] = [];
+  const walk = walkFor(bytes, object, "");
+  while (walk?.next()) {
+    const { nameStart, nameEnd, start, end } = walk;
+    members.push({ nameStart, nameEnd, start, end });
+  }
+  return members;
+}
 
 /**
  * Null when the line is not a JSON object: it is nobody's message. Only the structure is looked at: a line that is
@@ -45,18 +81,21 @@ export function readMessage(line: Uint8Array): Message | null {
   let id: Span | null = null;
   let method: Span | null = null;
   let params: Span | null = null;
+  let isRepeated = false;
   let result: Span | null = null;
   let error: Span | null = null;
   while (walk.next()) {
     if (isNamed(line, walk, "id")) id = spanOf(walk);
     else if (isNamed(line, walk, "method")) method = spanOf(walk);
-    else if (isNamed(line, walk, "params")) params = spanOf(walk);
-    else if (isNamed(line, walk, "result")) result = spanOf(walk);
+    else if (isNamed(line, walk, "params")) {
+      isRepeated = params !== null;
+      params = spanOf(walk);
+    } else if (isNamed(line, walk, "result")) result = spanOf(walk);
     else if (isNamed(line, walk, "error")) error = spanOf(walk);
   }
   if (walk.after === -1 || skipSpace(line, walk.after, line.length) < line.length) return null;
   const whole = { start: open, end: walk.after };
-  return new Message(line, whole, { id, method: stringAt(line, method), params, result, error });
+  return new Message(line, whole, { id, method: stringAt(line, method), params, result, error, isRepeated });
 }
 
 /**
@@ -124,14 +163,17 @@ function spanOf(walk: Walk): Span {
 }
 
 /** Compares byte by byte and decodes only a name that has an escape or a character outside of ASCII. */
-function isNamed(bytes: Uint8Array, walk: Walk, name: string): boolean {
-  const first = walk.nameStart + 1;
-  const length = walk.nameEnd - 1 - first;
+function isNamed(
+  bytes: Uint8Array,
+  { nameStart, nameEnd }: Pick<Member, "nameStart" | "nameEnd">,
+  name: string,
+): boolean {
+  const first = nameStart + 1;
+  const length = nameEnd - 1 - first;
   for (let index = 0; index < name.length; index++) {
     if (index >= length) return false;
     const byte = bytes[first + index] ?? 0;
-    if (byte === BACKSLASH || byte > 127)
-      return stringAt(bytes, { start: walk.nameStart, end: walk.nameEnd }) === name;
+    if (byte === BACKSLASH || byte > 127) return stringAt(bytes, { start: nameStart, end: nameEnd }) === name;
     if (byte !== name.charCodeAt(index)) return false;
   }
   return length === name.length;

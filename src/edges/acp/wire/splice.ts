@@ -1,5 +1,6 @@
 import { BACKSLASH, nextString, stringEnd } from "./json-scan.ts";
 import { type Message, type Paths, type Span, spanAt, spansIn, stringAt, textAt } from "./spans.ts";
+import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 
 /** Text, mostly JSON text, to stand in place of the span; an empty span inserts. */
@@ -169,27 +170,41 @@ export function spliceWithin(bytes: Uint8Array, part: Span, edits: readonly Edit
 }
 
 const FAILURE: Paths = { jetbrains: { air: { sessionFailure: { id: null } } } };
+const UPDATE_IDS: Paths = { sessionId: null, senderSessionId: null, _meta: FAILURE };
 /** Where a session's id may stand. */
 const IDS: Paths = {
-  params: {
-    sessionId: null,
-    update: { sessionId: null, senderSessionId: null, _meta: FAILURE },
-  },
+  params: { sessionId: null, update: UPDATE_IDS },
   error: { data: { sessionId: null } },
   result: { sessionId: null, sessions: { "*": { sessionId: null } }, _meta: FAILURE },
 };
 
 const ID_CHARS_MIN = 8; // a shorter one is a word like any other, and may mean nothing in a sentence
 
-/** Puts one id in place of another wherever a session's id stands; content, output and paths are not looked at. */
-export function rewriteIds(message: Message, from: string, to: string): readonly Edit[] {
-  const { bytes, whole, error } = message;
+/**
+ * Puts one id in place of another wherever a session's id may stand. Content, output and paths are not searched. `update` is the
+ * update in the message, where a caller has parsed it: one without an id is not walked again.
+ */
+export function rewriteIds(
+  message: Message,
+  from: string,
+  to: string,
+  update: Fields | null = null,
+): readonly Edit[] {
+  const { bytes, whole, result, error } = message;
   const text = JSON.stringify(to);
   // In an error an id stands in sentences, too.
   if (error !== null && from.length >= ID_CHARS_MIN) return replaceInStrings(bytes, error, from, to);
-  return [...spansIn(bytes, whole, IDS)]
-    .filter((span) => stringAt(bytes, span) === from)
-    .map((span) => ({ span, text }));
+  const spans =
+    message.isRepeated || result !== null ? spansIn(bytes, whole, IDS) : idsInParams(message, update);
+  return spans.filter((span) => stringAt(bytes, span) === from).map((span) => ({ span, text }));
+}
+
+function idsInParams(message: Message, update: Fields | null): readonly Span[] {
+  const updates = message.paramsNamed("update");
+  const hasNone =
+    update !== null && updates.length === 1 && Object.keys(UPDATE_IDS).every((name) => !(name in update));
+  const inUpdates = hasNone ? [] : updates.flatMap((span) => spansIn(message.bytes, span, UPDATE_IDS));
+  return [...message.paramsNamed("sessionId"), ...inUpdates];
 }
 
 /** Puts what we have to say into an object: `_meta.holdfast` of a result, `data.holdfast` of an error. */

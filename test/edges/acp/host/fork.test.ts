@@ -1,6 +1,10 @@
 /** Scenarios 16 to 18: a branch of a conversation, at its end or at a message, while the source goes on. */
 import { describe, expect, test } from "vitest";
+import { systemClock } from "#conversation/clock";
+import { isLogError } from "#log/errors";
 import { openHoldfast } from "#open";
+import { fork as forkOperation } from "#operations/conversations";
+import { perform } from "#operations/operation";
 import { runHere } from "../../cli/cli-here.ts";
 import { PREAMBLE } from "../../../support/scripted-agent/agent-folder.ts";
 import { metaOf, openBridge, type Bridge, openKillable } from "../bridge.ts";
@@ -103,6 +107,27 @@ test("a fork has one title, whoever forks and whatever its agent calls it, and a
   expect([branch, "by-command", "by-library"].map((one) => titles.get(one))).toEqual([title, title, title]);
   const told = host.updates(branch, from).flatMap((update) => update["title"] ?? []);
   expect(told).toEqual([title]);
+});
+
+test("a fork and an edit at an entry that does not exist are rejected as the operations reject them", async () => {
+  await using bridge = await openBridge({ like: "codex" });
+  const { host, dir } = bridge;
+  const id = await host.newSession();
+  await host.prompt(id, "say hello");
+  await using holdfast = await openHoldfast({ store: bridge.store });
+  const input = { conversation: id, at: "nobody" };
+  const rejected = await perform(forkOperation, input, { holdfast, clock: systemClock }).catch(
+    (error: unknown) => error,
+  );
+  if (!isLogError(rejected)) throw new TypeError("the operation does not reject it");
+  const { code, message } = rejected;
+  const [params, prompt] = [{ sessionId: id, cwd: dir, mcpServers: [] }, [{ type: "text", text: "no" }]];
+  const requests = [
+    host.request("session/fork", { ...params, _meta: { holdfast: { at: "nobody" } } }),
+    host.request("session/prompt", { ...params, prompt, _meta: { holdfast: { edit: "nobody" } } }),
+  ];
+  for (const { error } of await Promise.all(requests))
+    expect(error).toMatchObject({ message, data: { holdfast: { code, message } } });
 });
 
 test("a fork at a message nobody knows is refused, and makes nothing", async () => {
