@@ -24,3 +24,8 @@ function mediaBlob(input: unknown): readonly string[] {
 export function possibleBlobs(payload: string): readonly string[] {
   return payload.match(DIGEST_RUN) ?? [];
 }
+
+/** The payload in which blobs go by other names. */
+export function withBlobNames(payload: string, names: ReadonlyMap<string, string>): string {
+  return payload.replaceAll(DIGEST_RUN, (digest) => names.get(digest) ?? digest);
+}

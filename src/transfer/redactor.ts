@@ -1,6 +1,6 @@
 import type { Conversation } from "#conversation/conversation";
 import { idForKey } from "#conversation/id-for-key";
-import { possibleBlobs } from "#log/blob-names";
+import { possibleBlobs, withBlobNames } from "#log/blob-names";
 import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { parseEntryId } from "#log/ids";
 import { hash } from "node:crypto";
@@ -32,12 +32,10 @@ export class Redactor {
   async entry(conversation: Conversation, entry: StoredEntry, quiet: boolean = false): Promise<StoredEntry> {
     const { hits, payload } = redactPayload(conversation.id, entry, this.#options);
     if (!quiet) for (const hit of hits) this.#options.onHit(hit);
-    let renamed = payload;
-    for (const digest of new Set(possibleBlobs(payload))) {
-      const name = this.#renamed.get(digest) ?? (await this.#look(conversation, entry, digest));
-      if (name !== digest) renamed = renamed.replaceAll(digest, name);
-    }
-    return changedEntry(entry, { payload: renamed });
+    const names = new Map<string, string>();
+    for (const digest of new Set(possibleBlobs(payload)))
+      names.set(digest, this.#renamed.get(digest) ?? (await this.#look(conversation, entry, digest)));
+    return changedEntry(entry, { payload: withBlobNames(payload, names) });
   }
 
   /** What a line about a conversation says besides its entries. */

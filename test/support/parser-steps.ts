@@ -3,6 +3,7 @@
  * as V8 counts them, and the characters that searches of the platform passed over. Regular expressions are judged by the linter.
  */
 import { Session } from "node:inspector/promises";
+import type { Conversation } from "#conversation/conversation";
 
 const session = new Session();
 session.connect();
@@ -12,7 +13,7 @@ await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed:
 let passed = 0;
 
 /** Counts the places that a search looks at, from where it begins to what it finds. */
-function countSearches(prototype: object, name: "indexOf" | "includes" | "split"): void {
+function countSearches(prototype: object, name: "indexOf" | "includes" | "split" | "replaceAll"): void {
   const search = Reflect.get(prototype, name) as (this: Searched, ...args: unknown[]) => unknown;
   Reflect.set(prototype, name, function (this: Searched, ...args: unknown[]) {
     const found = search.apply(this, args);
@@ -34,6 +35,7 @@ const { visibleTextOf } = await import("#log/secrets");
 const { wordSpans, queryWords, foldText } = await import("#log/search");
 const { possibleBlobs } = await import("#log/blob-names");
 const { redactPayload } = await import("#transfer/redact-text");
+const { Redactor } = await import("#transfer/redactor");
 const { readLines } = await import("#transfer/bundles/read-lines");
 const { safeText } = await import("#transfer/views/safe-text");
 const { holdfastJsonl } = await import("#transfer/bundles/importers");
@@ -71,6 +73,8 @@ const TEXTS: { readonly [name: string]: (count: number) => string } = {
   "angle brackets": (count) => JSON.stringify({ a: "<".repeat(count) + " ".repeat(count) }),
   "escapes of terminals": (count) =>
     JSON.stringify({ a: "\u001b[".repeat(count), b: "\u200d".repeat(count) }),
+  "names of blobs": (count) =>
+    `{"a":[${repeat(count / 50, (index) => `"${index.toString(16).padStart(64, "0")}"`)}]}`,
   lines: (count) => `{\n${repeat(count, (index) => `"a${index}": 1`, ",\n")}\n}`,
 };
 
@@ -94,6 +98,11 @@ async function* pieces(text: string): AsyncGenerator<Uint8Array> {
 const place = { id: parseEntryId("e"), seq: 1, type: "message" } as const;
 const conversation = parseConversationId("c");
 
+const withSecrets = {
+  id: conversation,
+  getBlob: async () => bytes("password: hunter2hunter2!"),
+} as Partial<Conversation> as Conversation;
+
 const PARSERS: { readonly [name: string]: (text: string) => unknown } = {
   membersOf,
   itemsOf: (text) => itemsOf(`[${text}]`),
@@ -104,6 +113,10 @@ const PARSERS: { readonly [name: string]: (text: string) => unknown } = {
   "parseBody, fields of its own": (text) =>
     parseBody(text.replace("{", '{"type":"custom","customType":"a",')),
   redactPayload: (text) => redactPayload(conversation, { ...place, payload: text }, { emails: true }),
+  "an entry whose blobs hold secrets": (text) => {
+    const redactor = new Redactor({ onHit: () => undefined, onUnread: () => undefined });
+    return redactor.entry(withSecrets, { ...place, v: 2, parentId: null, time: "", payload: text });
+  },
   secretsIn: (text) => stringsIn(text).map((one) => secretsIn(one)),
   visibleTextOf: (text) => stringsIn(text).map((one) => visibleTextOf(one)),
   safeText: (text) => stringsIn(text).map((one) => safeText(one)),
@@ -143,6 +156,7 @@ for (const prototype of [String.prototype, Array.prototype, Uint8Array.prototype
   countSearches(prototype, "includes");
 }
 countSearches(String.prototype, "split");
+countSearches(String.prototype, "replaceAll");
 
 async function stepsOf(run: () => unknown): Promise<number> {
   await session.post("Profiler.takePreciseCoverage"); // what was counted before goes
