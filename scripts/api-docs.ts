@@ -1,9 +1,9 @@
 /**
- * Makes docs/api.md from the declarations that the compiler writes: every name the package exports, with what is said
- * about it in the source. `node scripts/api-docs.ts` writes the file.
+ * Makes the pages of docs/api from the declarations that the compiler writes: every name that an entry point exports, with its
+ * comment in the source. `node scripts/api-docs.ts` writes the files.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -140,28 +140,29 @@ export function spelledOut(code: string, beside: readonly Declaration[]): string
   return `${start.trimEnd()}\n${[...words].map((word) => `  | ${word}`).join("\n")};`;
 }
 
-/** The page: each name once, where it is listed first. */
-export function apiPage(): string {
-  const seen = new Map<string, string>();
-  const parts = [
-    "# API reference\n\nMade from the types by `npm run docs:api`; a test says when it is out of date. Ids are plain strings for callers.\n",
-  ];
+/** `holdfast/in-memory` has the page in-memory.md, and the root has holdfast.md. */
+function pageOf(path: string): string {
+  return `${path.slice(path.indexOf("/") + 1)}.md`;
+}
+
+/** The pages of docs/api by file name: one for each entry point, and their index. */
+export function apiPages(): ReadonlyMap<string, string> {
+  const pages = new Map<string, string>();
+  const rows: string[] = [];
   for (const [path, names] of publicNames()) {
-    const fresh = names.filter(({ name, code }) => seen.get(name) !== code);
-    const again = names.filter(({ name, code }) => seen.get(name) === code);
-    for (const { name, code } of names) seen.set(name, code);
-    parts.push(`## \`${path}\`\n`);
-    if (again.length > 0) parts.push(`Also here: ${again.map(({ name }) => `\`${name}\``).join(", ")}.\n`);
-    for (const { name, about, code } of fresh)
-      parts.push(
-        [
-          `### ${name}\n`,
-          ...(about === "" ? [] : [`${about}\n`]),
-          `\`\`\`ts\n${plainCode(code)}\n\`\`\`\n`,
-        ].join("\n"),
-      );
+    const sections = names.map(({ name, about, code }) =>
+      [`## ${name}`, ...(about === "" ? [] : [about]), `\`\`\`ts\n${plainCode(code)}\n\`\`\``].join("\n\n"),
+    );
+    pages.set(
+      pageOf(path),
+      `${[`# \`${path}\``, "[All entry points](README.md)", ...sections].join("\n\n")}\n`,
+    );
+    const links = names.map(({ name }) => `[${name}](${pageOf(path)}#${name.toLowerCase()})`);
+    rows.push(`## [\`${path}\`](${pageOf(path)})\n\n${links.join(" · ")}`);
   }
-  return `${parts.join("\n").trimEnd()}\n`;
+  const intro = "`npm run docs:api` makes these pages from the types. Pass ids as plain strings.";
+  pages.set("README.md", `${["# API reference", intro, ...rows].join("\n\n")}\n`);
+  return pages;
 }
 
 /** The code without what only a compiler reads. */
@@ -173,4 +174,9 @@ function plainCode(code: string): string {
     .replaceAll(/^(?:export )?(?:declare )?/g, "");
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(ROOT, "docs/api.md"), apiPage());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = join(ROOT, "docs/api");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const [file, text] of apiPages()) writeFileSync(join(folder, file), text);
+}

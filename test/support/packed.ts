@@ -8,8 +8,9 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { newestChangeMs } from "../../scripts/newest-change.ts";
@@ -45,11 +46,26 @@ async function pack(): Promise<void> {
   renameSync(join(stage, made), PACKED);
 }
 
-/** Puts what the package depends on beside it, as it is installed here: no network is asked. */
+/** Copies the dependencies of the package, and links their programs: npm asks the registry for a package without its links. */
 export function installDependencies(folder: string): void {
-  const { dependencies = {} } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
-    dependencies?: { readonly [name: string]: string };
-  };
-  for (const name of Object.keys(dependencies))
-    cpSync(join(ROOT, "node_modules", name), join(folder, "node_modules", name), { recursive: true });
+  const { dependencies = {} } = readPackage(ROOT);
+  const links = join(folder, "node_modules", ".bin");
+  mkdirSync(links, { recursive: true });
+  for (const name of Object.keys(dependencies)) {
+    const source = join(ROOT, "node_modules", name);
+    cpSync(source, join(folder, "node_modules", name), { recursive: true });
+    const { bin = {} } = readPackage(source);
+    const programs = typeof bin === "string" ? { [basename(name)]: bin } : bin;
+    for (const [program, file] of Object.entries(programs))
+      symlinkSync(join("..", name, file), join(links, program));
+  }
+}
+
+interface Package {
+  readonly dependencies?: { readonly [name: string]: string };
+  readonly bin?: string | { readonly [program: string]: string };
+}
+
+function readPackage(folder: string): Package {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Package;
 }
