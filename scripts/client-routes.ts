@@ -2,11 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { OPERATIONS } from "../src/edges/http/routes/api.ts";
-import type { AnyRoute } from "../src/edges/http/routes/route.ts";
+import type { Route } from "../src/edges/http/routes/route.ts";
 
 /** What a client reads of a route. */
-export function clientRoute({ method, path, query, body, takes, answers, writes }: AnyRoute): object {
-  const names = (part: AnyRoute["query"]): readonly string[] => Object.keys(part?.members ?? {});
+export function clientRoute({ method, path, query, body, takes, answers, writes }: Route): object {
+  const names = (part: Route["query"]): readonly string[] => Object.keys(part?.members ?? {});
   return {
     method,
     path,

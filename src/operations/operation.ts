@@ -1,4 +1,7 @@
 import type { Skills } from "#agent/skills/skills";
+import type { PreparedReplay } from "#agent/replay/replay-models";
+import type { ReplayOptions, ReplayPart } from "#agent/replay/replay-options";
+import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { Clock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -12,7 +15,7 @@ import type { EndedTurn, Turns } from "#turn/turns";
 import { type Fields, object, type ObjectOf, problemsOf, type Schema, type TypeOf } from "./schemas.ts";
 
 /** Of the first three each includes those before it; `metrics` is for the figures of the process alone. */
-type Access = "read" | "write" | "admin" | "metrics";
+export type Access = "read" | "write" | "admin" | "metrics";
 
 /** Which agent runs a turn, and the model it asks. */
 export interface AgentChoice {
@@ -64,6 +67,28 @@ export interface StorePlace {
   readonly bytes?: (() => Promise<number | null>) | undefined;
 }
 
+/** A replay that a caller begins. */
+export interface ReplayRequest {
+  readonly what: ReplayWhat;
+  readonly options: Omit<ReplayOptions, "agent" | "models" | "onEvent" | "onPermission" | "signal"> & {
+    readonly models: readonly string[];
+  };
+  readonly key: string | undefined;
+}
+
+/** Runs replays, with the models that callers may choose. */
+export interface ReplayRunner {
+  readonly models: readonly string[];
+  /** What could be replayed; nothing is begun. */
+  prepare(
+    holdfast: Holdfast,
+    what: ReplayWhat,
+    part: ReplayPart & { readonly cwd?: string },
+  ): Promise<PreparedReplay>;
+  /** Begins a replay, and answers with its log. */
+  start(holdfast: Holdfast, request: ReplayRequest): Promise<Conversation>;
+}
+
 /** What an operation may use. Permissions, rate limits, audit lines and deadlines are the edge's. */
 export interface OperationContext {
   /** The space of the caller. */
@@ -81,6 +106,7 @@ export interface OperationContext {
   /** The sessions that agents have in folders of their own. */
   readonly agentRecords?: AgentRecords;
   readonly audit?: AuditReader;
+  readonly replays?: ReplayRunner;
   readonly place?: StorePlace;
   /** The name that the log has for the caller. */
   readonly caller?: string;
@@ -129,7 +155,7 @@ export function valueOf<R>(output: R | JsonText): R {
   return output instanceof JsonText ? (readJson(output.text) as R) : output;
 }
 
-interface Row {
+export interface Row {
   /** Verb and object: the line in help, the summary in the OpenAPI document. */
   readonly summary: string;
   /** The heading in the reference. */
@@ -137,9 +163,9 @@ interface Row {
   readonly access: Access;
   /**
    * An act changes something: it takes a key and is in the audit log. An upload is an act whose field `file` is bytes; a
-   * download answers with bytes.
+   * download answers with bytes. A stream is of events, which each edge frames in its own way.
    */
-  readonly kind: "read" | "act" | "upload" | "download";
+  readonly kind: "read" | "act" | "upload" | "download" | "stream";
   /**
    * Method and path; `{name}` is a field of the input. An act has the other fields in its body, the others in the query. Absent
    * where only callers on this machine may do it.

@@ -55,6 +55,7 @@ import {
 } from "./records.ts";
 import { getDailyUsage, getSpaceUsage, getTurnUsage, getUsage } from "./usage.ts";
 import { getThread } from "./threads.ts";
+import { getReplay, listReplays, planReplay, startReplay, stopReplay } from "./replays.ts";
 import { checkSpace, getStore, listAgents, listAudit } from "./server.ts";
 import { answerRequest, cancel, continueTurn, edit, retry, send, steer } from "./turns.ts";
 
@@ -128,6 +129,11 @@ export const OPERATIONS = {
   listAudit,
   getStore,
   checkSpace,
+  planReplay,
+  startReplay,
+  listReplays,
+  getReplay,
+  stopReplay,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

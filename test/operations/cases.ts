@@ -1,6 +1,7 @@
 import type { Case } from "./case.ts";
 import { MEMORY_CASES } from "./memory-cases.ts";
 import { RECORD_CASES } from "./record-cases.ts";
+import { REPLAY_CASES } from "./replay-cases.ts";
 import { FILE_CASES } from "./file-cases.ts";
 import { SERVER_CASES } from "./server-cases.ts";
 import { RUN_CASES } from "./run-cases.ts";
@@ -355,4 +356,5 @@ export const CASES: readonly Case[] = [
   ...SPACE_CASES,
   ...FILE_CASES,
   ...SERVER_CASES,
+  ...REPLAY_CASES,
 ];

@@ -12,6 +12,7 @@ import type { Skills } from "#agent/skills/skills";
 import { ownSkills } from "#edges/cli/own-skills";
 import { ApiError, type Client } from "#edges/http/client/index";
 import { AuditLog } from "#edges/http/access/audit-log";
+import { RunningReplays } from "#edges/http/replays/running-replays";
 import { CancelRequests } from "#edges/http/turns/cancel-requests";
 import { RunningTurns } from "#edges/http/turns/running-turns";
 import { isLogError } from "#log/errors";
@@ -34,6 +35,8 @@ const AGENTS = {
   },
 };
 
+const REPLAYS = { models: ["sim"], agent: () => ({ instructions: false }) };
+
 const TURN_MS = 10_000; // the library waits so long for a turn to end
 
 type Outcome =
@@ -49,7 +52,7 @@ export function sameEverywhere(kind: string, store: () => string): void {
       const folder = join(home.path, ".agents/skills/tidy");
       await mkdir(folder, { recursive: true });
       await writeFile(join(folder, "SKILL.md"), "---\nname: tidy\ndescription: Tidies up.\n---\nTidy up.\n");
-      served = await serve({ store: store(), agents: AGENTS, skills: skillsOf(home.path) });
+      served = await serve({ store: store(), agents: AGENTS, replays: REPLAYS, skills: skillsOf(home.path) });
     });
     afterAll(async () => {
       await served[Symbol.asyncDispose]();
@@ -124,7 +127,8 @@ const WAYS: { readonly [way in "library" | "http" | "cli"]: Way } = {
       const row = { ...OPERATIONS, ...LOCAL_OPERATIONS }[operation] as AnyOperation as Operation;
       const skills = skillsOf(home);
       const audit = new AuditLog(holdfast);
-      const context = { holdfast, clock: systemClock, key, turns, skills, audit, caller: "admin" };
+      const replays = new RunningReplays(REPLAYS, () => undefined);
+      const context = { holdfast, clock: systemClock, key, turns, skills, audit, replays, caller: "admin" };
       const output = await perform(row, input, context);
       if (output instanceof Download) return { output: { text: await textOf(output) } };
       const { schemaVersion: _, ...value } = valueOf(output) as { readonly schemaVersion?: number };

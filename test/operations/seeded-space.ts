@@ -1,6 +1,8 @@
 import { Memory } from "#agent/memory/memory";
 import type { Holdfast } from "#conversation/holdfast";
+import { idForKey } from "#conversation/id-for-key";
 import type { EntryBody } from "#log/entry";
+import { endBody, plannedBody, REPLAY_PREFIX } from "#operations/views/replay-log";
 import { nameOfProcess } from "#turn/running-process";
 import type { Case } from "./case.ts";
 
@@ -38,6 +40,9 @@ const RUN: readonly EntryBody[] = [
   { type: "run_end", run: "r1", status: "completed" },
 ];
 
+/** A replay of `a`, which was begun under the key `k`. */
+export const REPLAY: string = `${REPLAY_PREFIX}${idForKey("replay", "k")}`;
+
 /** The bytes of a blob of `a`. */
 export const BLOB = "numbers";
 
@@ -65,6 +70,12 @@ export async function seed(
   await holdfast.create({ id: "asks", entries: [...turn, CALL, QUESTION] });
   await holdfast.create({ id: "job", entries: RUN });
   await a.putBlob(Buffer.from(BLOB));
+  const [replay, { leaf }] = [await holdfast.create({ id: REPLAY, unlisted: true }), await a.head()];
+  const plan = { source: { conversation: "a", entry: leaf.id, run: null }, keptTo: leaf.id, models: ["sim"] };
+  await replay.append([
+    plannedBody({ ...plan, tools: "dry-run", prompts: 1, absent: [], added: [] }),
+    endBody({ status: "completed", message: "", results: [] }),
+  ]);
   if (lease === undefined) return;
   const running = await nameOfProcess("a test");
   const writer = lease === "alive" ? running : running.replace(/begun .*?, on/, "begun 1, on");

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { HostEvent } from "#turn/host";
 import { ENDING_CLASSES } from "#log/ending-class";
 import { noticeOf } from "#edges/acp/host/host-view";
-import { noticeText } from "#operations/notices";
+import { noticeText } from "#operations/views/notices";
 import { LISTED_STATES } from "#operations/views/listed-rows";
 import {
   endingClause,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { elapsedText } from "../../ui/src/parts/numbers.ts";
-import type { ReplayOffer, ReplayTold } from "#edges/http/replays/replay-api";
+import type { ReplayOffer, ReplayEventView } from "#edges/http/client/views";
 import {
   choicesIn,
   microsOf,
@@ -65,8 +65,8 @@ test("a replay is not begun with an amount that is none, and live not before eac
   expect([turnsOf(""), turnsOf("7"), turnsOf("7x")]).toEqual([null, 7, undefined]);
 });
 
-const told = (...events: readonly object[]): readonly ReplayTold[] =>
-  events.map((event) => ({ event, progress: { turn: 1 } }) as unknown as ReplayTold);
+const told = (...events: readonly object[]): readonly ReplayEventView[] =>
+  events.map((event) => ({ event, progress: { turn: 1 } }) as unknown as ReplayEventView);
 const CALL = {
   kind: "call",
   entry: "x",

@@ -4,7 +4,7 @@ import type { Json } from "#log/json/json-text";
 import type { AgentChoices } from "#log/projections/config";
 import type { SessionSettings, ShownMessage, Upstream, UpstreamSession } from "#upstream/upstream";
 import type { NativeStore } from "#vendors/records/native-store";
-import type { NoticeText } from "#operations/notices";
+import type { NoticeText } from "#operations/views/notices";
 import type { Answer } from "./agent/connection.ts";
 import type { SessionOptions } from "./agent/session-options.ts";
 import type { Message } from "./wire/spans.ts";

@@ -1,7 +1,7 @@
 import { Download, JsonText } from "#operations/operation";
 import { SCHEMA_VERSION } from "#transfer/context-text";
 import { answerOf, type HttpAnswer } from "./exchange.ts";
-import { type AnyRoute, REPEATED_HEADER } from "./routes/route.ts";
+import { type Route, REPEATED_HEADER } from "./routes/route.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const CHUNK_CHARS = 65_536;
@@ -16,7 +16,7 @@ interface Sent {
 /** The output of an operation as an answer. */
 export function answerWith(
   output: unknown,
-  { status = 200 }: AnyRoute,
+  { status = 200 }: Route,
   { repeated = null, brokeOff }: Sent,
 ): HttpAnswer {
   if (output instanceof Response) return answerOf(output);

@@ -21,13 +21,13 @@ import { Deadline } from "./guard/deadline.ts";
 import { type Identified, identify } from "./guard/identify.ts";
 import { RateLimit, SiteRates } from "./guard/rate-limit.ts";
 import { STRICT_HEADERS } from "./guard/strict-headers.ts";
-import type { AnyHandler, Asked, ServerParts } from "./handlers/asked.ts";
+import type { Handler, RouteRequest, ServerParts } from "./handlers/route-request.ts";
 import { HANDLERS } from "./handlers/handlers.ts";
 import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
 import { FAULT_OPERATIONS } from "./faults/fault-api.ts";
 import { FAULT_HANDLERS } from "./faults/fault-handlers.ts";
 import { OPERATIONS } from "./routes/api.ts";
-import type { AnyRoute, Operation } from "./routes/route.ts";
+import type { Route } from "./routes/route.ts";
 import { RouteTable } from "./routes/route-table.ts";
 import { newLine, type OnError, REQUEST_ID_HEADER, RequestLog, type RequestLine } from "./server-log.ts";
 import { HEALTH_MS, StoreProbe } from "./store-probe.ts";
@@ -36,7 +36,7 @@ import { UiFiles } from "./pages/ui-files.ts";
 /** A request that reached its operation. */
 interface Routed {
   readonly name: string;
-  readonly route: AnyRoute;
+  readonly route: Route;
   readonly params: { readonly [name: string]: string };
   readonly request: HttpRequest;
   readonly who: Identified;
@@ -46,7 +46,7 @@ interface Routed {
 const ROUTES = new RouteTable<string>(OPERATIONS);
 /** With those that a simulated agent adds. */
 const ROUTES_AND_FAULTS = new RouteTable<string>([...OPERATIONS, ...FAULT_OPERATIONS]);
-const ALL_HANDLERS: { readonly [name: string]: AnyHandler } = { ...HANDLERS, ...FAULT_HANDLERS };
+const ALL_HANDLERS: { readonly [name: string]: Handler<object> } = { ...HANDLERS, ...FAULT_HANDLERS };
 const HEALTH_PATH = "/api/health";
 
 /** Every verb over HTTP, as one function from request to response; whoever listens hands requests to it. */
@@ -218,8 +218,8 @@ export class HttpHandler {
     const { bodyBytes: bytes, bodyMs: ms } = this.#options.limits;
     const checked = await checkRequest(request, route, params, { bytes, ms });
     if (isWrite) await this.#audit.check(grant.space);
-    const asked: Asked<Operation> = {
-      ...(checked as object as Pick<Asked<Operation>, "params" | "query" | "body">),
+    const input = { ...checked.params, ...checked.query, ...checked.body };
+    const routed: RouteRequest = {
       bodyText: checked.bodyText,
       upload: checked.upload,
       key: checked.key,
@@ -233,8 +233,8 @@ export class HttpHandler {
         return request.signal;
       },
     };
-    const act = async (): Promise<unknown> => ALL_HANDLERS[name]?.(asked);
-    const { brokeOff } = asked;
+    const act = async (): Promise<unknown> => ALL_HANDLERS[name]?.(input, routed);
+    const { brokeOff } = routed;
     if (route.kept !== true || checked.key === undefined) return answerWith(await act(), route, { brokeOff });
     const words = JSON.stringify([checked.params, checked.body]);
     const write = { space: grant.space, operation: name, key: checked.key, asked: words };
@@ -242,7 +242,7 @@ export class HttpHandler {
     return answerWith(answer, route, { repeated, brokeOff });
   }
 
-  #checkRight(route: AnyRoute, grant: Grant): void {
+  #checkRight(route: Route, grant: Grant): void {
     if (!mayDo(grant, route.right))
       throw new Refusal("no_right", `This needs the right ${route.right}; the token has ${grant.rights}`);
     if (route.writes !== true) return;

@@ -7,7 +7,7 @@ import { type Client, createClient } from "#edges/http/client/index";
 import { HttpHandler, type HttpOptions, knownNames, type ServerLog, StoredTokens } from "#edges/http/index";
 import { type FaultApi, FAULT_OPERATIONS } from "#edges/http/faults/fault-api";
 import { OPERATIONS, type OperationName } from "#edges/http/routes/api";
-import type { AnyRoute, Right } from "#edges/http/routes/route";
+import type { Route, Right } from "#edges/http/routes/route";
 import { openApiDocument } from "#edges/http/routes/open-api";
 import { openHoldfast } from "#open";
 
@@ -66,7 +66,7 @@ export async function serve(
 }
 
 /** Those of every server and those of a simulated agent. */
-export const ALL_OPERATIONS: readonly (readonly [OperationName | keyof FaultApi, AnyRoute])[] = [
+export const ALL_OPERATIONS: readonly (readonly [OperationName | keyof FaultApi, Route])[] = [
   ...OPERATIONS,
   ...FAULT_OPERATIONS,
 ];
@@ -89,7 +89,7 @@ function checked(fetch: HttpHandler["fetch"]): HttpHandler["fetch"] {
     checkType(row.name, response);
     if ((row.route.answers ?? "json") !== "json") return response;
     const value: unknown = await response.clone().json();
-    const problems = row.route.response.problems(value, "");
+    const problems = row.route.response.problems(value);
     if (problems.length > 0)
       throw new Error(`${row.name} answers otherwise than it says: ${problems.join("; ")}`);
     if (response.status !== (row.route.status ?? 200))

@@ -9,7 +9,7 @@ import type { Edit } from "#edges/acp/wire/splice";
 import type { BridgeParts } from "./bridge-parts.ts";
 import { EventUpdates } from "./updates.ts";
 import type { Json } from "#log/json/json-text";
-import { FORKED_TEXT, type NoticeText, noticeText, resetText, waitingText } from "#operations/notices";
+import { FORKED_TEXT, type NoticeText, noticeText, resetText, waitingText } from "#operations/views/notices";
 import { NOT_UNDONE } from "#operations/text";
 
 /** The conversation a view is of. */

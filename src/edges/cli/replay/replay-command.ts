@@ -1,12 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { replay } from "#agent/replay/replay-models";
 import type { ReplayEvent, ReplayOptions, ReplayPlan, ReplayResult } from "#agent/replay/replay-options";
-import { REPLAY_TOOLS, type ReplayTools } from "#agent/replay/replay-tools";
+import type { ReplayTools } from "#agent/replay/replay-tools";
 import type { ReplayWhat } from "#agent/replay/replay-source";
 import type { EndingClass } from "#log/ending-class";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import { cwdOf } from "#log/projections/settings";
+import { check } from "#operations/operation";
+import { startReplay } from "#operations/replays";
 import { missingModel, turnFlags } from "#edges/cli/chat/agent-flags";
 import { type Call, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
@@ -18,8 +20,6 @@ import { askAtTerminal } from "./ask-at-terminal.ts";
 import { folderHere, modelOpener, replayAgent } from "./replay-agent.ts";
 import { importFile, replayArgument } from "./replay-argument.ts";
 import { eventJson, eventLine, writeSummary } from "./replay-lines.ts";
-
-const MODELS_MAX = 25; // a letter for each beside the original
 
 export const replayCommand: Command = {
   name: "replay",
@@ -109,16 +109,11 @@ type FlagOptions = Omit<ReplayOptions, "agent" | "onEvent" | "onPermission" | "s
 async function replayFlags(call: Call): Promise<FlagOptions> {
   const { flags } = call;
   const models = flags.list("model");
-  if (models.length > MODELS_MAX)
-    throw new LogError("invalid_request", `At most ${MODELS_MAX} models are replayed at once`);
-  const asked = flags.text("tools") ?? "dry-run";
-  const tools = REPLAY_TOOLS.find((mode): mode is ReplayTools => mode === asked);
-  if (tools === undefined)
-    throw new LogError("invalid_request", `--tools takes ${REPLAY_TOOLS.join(", ")}, not "${asked}"`);
+  const tools = (flags.text("tools") ?? "dry-run") as ReplayTools;
   const fromMessage = flags.count("from-message");
-  if (fromMessage === 0) throw new LogError("invalid_request", "--from-message counts from 1");
   const patch = flags.text("patch-system");
   const { maxSteps, maxCostMicros } = turnFlags(call);
+  check(startReplay, { models, tools, ...(fromMessage === undefined ? {} : { fromMessage }) });
   return {
     models,
     tools,

@@ -1,5 +1,5 @@
 import type { HostEvent } from "#turn/host";
-import { noticeText } from "#operations/notices";
+import { noticeText } from "#operations/views/notices";
 import type { Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
 import { jsonPreview } from "#transfer/views/entry-preview";

@@ -1,21 +1,13 @@
-import type { EventApi } from "#edges/http/events/event-api";
-import type { Api } from "#edges/http/routes/api";
+import type { Api, StreamName } from "#edges/http/routes/api";
 import { follow } from "./follow.ts";
 import { CLIENT_ROUTES } from "./routes.ts";
 import { type CallOptions, type ClientOptions, type ClientRoute, Transport } from "./transport.ts";
 import { readJson } from "#log/json/read-json";
 
-type Given<O, P extends "params" | "query" | "body"> = O extends { readonly [K in P]: infer T } ? T : unknown;
-
 /** All that an operation takes, in one object. */
-export type InputOf<O> = O extends { readonly input: infer I }
-  ? I
-  : Given<O, "params"> & Given<O, "query"> & Given<O, "body">;
+export type InputOf<O> = O extends { readonly input: infer I } ? I : unknown;
 
 type Arguments<I> = object extends I ? [input?: I, options?: CallOptions] : [input: I, options?: CallOptions];
-
-/** The operations that go on telling. */
-type StreamName = keyof EventApi | "replayEvents";
 
 /**
  * Every operation as a method: what the path, the query and the body hold is one object. Those that stream give what comes, and

@@ -1,5 +1,5 @@
 import type { Holdfast } from "#conversation/holdfast";
-import type { AnyHandler, HandlersOf, ServerParts } from "#edges/http/handlers/asked";
+import type { Handler, HandlersOf, ServerParts } from "#edges/http/handlers/route-request";
 import { LogError } from "#log/errors";
 import type { FaultApi, WaitingTrouble } from "./fault-api.ts";
 
@@ -17,19 +17,19 @@ export interface FaultInjection {
 }
 
 const HANDLERS: HandlersOf<FaultApi> = {
-  async strikeAgent({ server, holdfast, params: { agent }, body, key }) {
-    const injected = await faultsOf(server, agent).inject(holdfast, { ...body, key });
-    return { agent, kind: body.kind, ...injected };
+  async strikeAgent({ agent, ...fault }, { server, holdfast, key }) {
+    const injected = await faultsOf(server, agent).inject(holdfast, { ...fault, key });
+    return { agent, kind: fault.kind, ...injected };
   },
-  async listTroubles({ server, holdfast, params: { agent } }) {
+  async listTroubles({ agent }, { server, holdfast }) {
     return { agent, waiting: faultsOf(server, agent).waiting(holdfast) };
   },
-  async callOffTroubles({ server, holdfast, params: { agent }, body }) {
-    return { agent, calledOff: faultsOf(server, agent).cancel(holdfast, body.kind) };
+  async callOffTroubles({ agent, kind }, { server, holdfast }) {
+    return { agent, calledOff: faultsOf(server, agent).cancel(holdfast, kind) };
   },
 };
 
-export const FAULT_HANDLERS = HANDLERS as object as { readonly [K in keyof FaultApi]: AnyHandler };
+export const FAULT_HANDLERS = HANDLERS as object as { readonly [K in keyof FaultApi]: Handler<object> };
 
 function faultsOf({ turns }: ServerParts, agent: string): FaultInjection {
   const { faults } = turns.source(agent);

@@ -1,9 +1,8 @@
 import { LogError } from "#log/errors";
 import { checkJsonObject } from "#log/json/json-text";
 import type { HttpRequest } from "#edges/http/exchange";
-import { type AnyRoute, KEY_HEADER } from "#edges/http/routes/route";
+import { KEY_HEADER, type Route, type RouteSchema } from "#edges/http/routes/route";
 import { checkInput } from "#operations/operation";
-import type { Schema } from "#edges/http/routes/value-schema";
 import { type BodyLimits, checkUpload, readBody } from "./read-body.ts";
 
 /** The parts of a request, each as its schema wants it. */
@@ -22,7 +21,7 @@ const KEY = /^[\x21-\x7e]{1,200}$/;
 /** Checks a request by its row of the table; what it may hold is there and nowhere else. */
 export async function checkRequest(
   request: HttpRequest,
-  route: AnyRoute,
+  route: Route,
   params: { readonly [name: string]: string },
   limits: BodyLimits,
 ): Promise<CheckedRequest> {
@@ -30,8 +29,8 @@ export async function checkRequest(
   const query = request.url.search === "" ? {} : queryOf(request.url.searchParams, route.query);
   const key = request.headers.get(KEY_HEADER) ?? undefined;
   const problems = [
-    ...(route.params?.problems(given, "") ?? []),
-    ...(route.query === undefined ? unknownNames(query) : route.query.problems(query, "")),
+    ...(route.params?.problems(given) ?? []),
+    ...(route.query === undefined ? unknownNames(query) : route.query.problems(query)),
     ...(key === undefined || KEY.test(key)
       ? []
       : [`${KEY_HEADER} is no 1 to 200 printable ASCII characters`]),
@@ -42,7 +41,7 @@ export async function checkRequest(
   if (route.body === undefined) return { ...rest, body: {}, bodyText: "", upload: null };
   const bodyText = await readBody(request, limits);
   const body = parsed(bodyText);
-  checkInput(route.body.problems(body, ""));
+  checkInput(route.body.problems(body));
   return { ...rest, body, bodyText, upload: null };
 }
 
@@ -61,7 +60,7 @@ function parsed(text: string): object {
 
 function queryOf(
   given: URLSearchParams,
-  schema: Schema<unknown> | undefined,
+  schema: RouteSchema | undefined,
 ): { readonly [name: string]: unknown } {
   const query: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const name of new Set(given.keys())) {

@@ -8,26 +8,21 @@ import type {
 import { type Grant, mayDo } from "#edges/http/access/grant";
 import type { ServedPlace } from "#edges/http/http-options";
 import type { TurnBegun } from "#operations/turns";
-import { stream } from "#edges/http/events/event-handlers";
 import { turnEvents } from "#edges/http/events/tails";
-import type { AnyHandler } from "./asked.ts";
+import { stream } from "./edge-handlers.ts";
+import type { Handler } from "./route-request.ts";
 import { givenEntries } from "./given-entries.ts";
 
 /** How the server does an operation: the request was checked by its route, and entries stay in the text they were sent in. */
-function handlerOf(operation: AnyOperation): AnyHandler {
+function handlerOf(operation: AnyOperation): Handler<object> {
   const { run, stream: streams } = operation as OperationRow;
   const takesEntries = operation.kind === "act" && Object.hasOwn(operation.input, "entries");
-  return async (asked) => {
-    const { params, query, body, bodyText, grant, holdfast, key, server } = asked;
-    const input: object = {
-      ...(params as object | undefined),
-      ...(query as object | undefined),
-      ...(body as object | undefined),
-    };
+  return async (input, request) => {
+    const { bodyText, grant, holdfast, key, server } = request;
     const { entries } = input as { readonly entries?: readonly object[] };
     const exact =
       takesEntries && entries !== undefined ? { entries: givenEntries(bodyText, entries, grant) } : {};
-    const { clock, cwd: folder, turns, skills, agentRecords, views, audit } = server;
+    const { clock, cwd: folder, turns, skills, agentRecords, views, audit, replays } = server;
     const context: OperationContext = {
       holdfast,
       clock,
@@ -38,21 +33,22 @@ function handlerOf(operation: AnyOperation): AnyHandler {
       agentRecords,
       views,
       audit,
+      replays,
       place: placeFor(server.place, grant),
       caller: grant.token,
       get signal() {
-        return asked.signal;
+        return request.signal;
       },
     };
     if (operation.kind === "upload")
-      return server.uploads.use(asked.upload, (chunks) =>
+      return server.uploads.use(request.upload, (chunks) =>
         // It is read as a blob is, and its bytes are not held.
         run({ ...input, file: { stream: () => chunks } }, context),
       );
     const output = await run({ ...input, ...exact }, context);
-    if (streams === undefined || !(asked.headers.get("accept") ?? "").includes("text/event-stream"))
+    if (streams === undefined || !(request.headers.get("accept") ?? "").includes("text/event-stream"))
       return output;
-    return stream(asked, (scope) => turnEvents({ holdfast, ...scope }, output as TurnBegun, null));
+    return stream(request, (scope) => turnEvents({ holdfast, ...scope }, output as TurnBegun, null));
   };
 }
 
@@ -64,4 +60,4 @@ function placeFor({ address, bytes }: ServedPlace, grant: Grant): StorePlace {
 
 export const OPERATION_HANDLERS = Object.fromEntries(
   OPERATION_LIST.map(([name, operation]) => [name, handlerOf(operation)]),
-) as { readonly [K in OperationName]: AnyHandler };
+) as { readonly [K in OperationName]: Handler<object> };

@@ -3,15 +3,9 @@ import { eventText } from "#edges/http/events/event-bytes";
 import { STOP } from "#edges/http/events/tails";
 import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
-import { isHeld } from "#log/plans/lease";
-import { readReplay, toldIn } from "./replay-log.ts";
+import { isRunning, readReplay, replayMoment } from "#operations/views/replay-log";
 
 const LOOK_MS = 5_000; // how often it is looked whether anybody still runs it
-
-/** Whether some process runs it. */
-export async function isRunning(log: Conversation): Promise<boolean> {
-  return isHeld((await log.head()).lease);
-}
 
 /** A replay as events, each under its seq, until it ends or whoever ran it is gone. */
 export async function* replayTexts(
@@ -29,10 +23,10 @@ export async function* replayTexts(
   let seen = after;
   const textOf = (entry: Entry): string | null => {
     seen = entry.seq;
-    const told = toldIn(entry);
-    return told === null || "end" in told
+    const moment = replayMoment(entry);
+    return moment === null || "end" in moment
       ? null
-      : eventText("event", JSON.stringify(told.event), String(seen));
+      : eventText("event", JSON.stringify(moment.event), String(seen));
   };
   // What is written while somebody has it is waited for; then the rest of it is there.
   while (await isRunning(log)) {
@@ -55,6 +49,6 @@ export async function* replayTexts(
 }
 
 function isEnd(entry: Entry): boolean {
-  const told = toldIn(entry);
-  return told !== null && "end" in told;
+  const moment = replayMoment(entry);
+  return moment !== null && "end" in moment;
 }

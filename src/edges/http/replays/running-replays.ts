@@ -15,8 +15,16 @@ import { idForKey } from "#conversation/id-for-key";
 import type { Owner } from "#conversation/owner";
 import { Refusal } from "#edges/http/guard/failures";
 import { isLogError, LogError } from "#log/errors";
-import { endBody, eventBody, isStop, orNone, plannedBody, REPLAY_PREFIX } from "./replay-log.ts";
-import { ProgressCount } from "./replay-progress.ts";
+import type { ReplayRequest, ReplayRunner } from "#operations/operation";
+import {
+  endBody,
+  eventBody,
+  isStop,
+  orNone,
+  plannedBody,
+  ProgressCount,
+  REPLAY_PREFIX,
+} from "#operations/views/replay-log";
 
 /** With which models clients may replay, and whose tools and prompt a replay has. */
 export interface ServedReplays {
@@ -25,20 +33,12 @@ export interface ServedReplays {
   agent(holdfast: Holdfast): ReplayAgent | Promise<ReplayAgent>;
 }
 
-export interface ReplayAsked {
-  readonly what: ReplayWhat;
-  readonly options: Omit<ReplayOptions, "agent" | "models" | "onEvent" | "onPermission" | "signal"> & {
-    readonly models: readonly string[];
-  };
-  readonly key: string | undefined;
-}
-
 const RUNNING_MAX = 8;
 const LEASE_MS = 30_000;
 const TITLE_CHARS_MAX = 200;
 
-/** Not every word that a model says. */
-const TOLD: ReadonlySet<ReplayEvent["type"]> = new Set([
+/** Events that the log of a replay has: not every word that a model says. */
+const RECORDED: ReadonlySet<ReplayEvent["type"]> = new Set([
   "planned",
   "forked",
   "prompt",
@@ -51,7 +51,7 @@ const TOLD: ReadonlySet<ReplayEvent["type"]> = new Set([
 ]);
 
 /** The replays that this process runs. */
-export class RunningReplays {
+export class RunningReplays implements ReplayRunner {
   readonly #source: ServedReplays | null;
   readonly #onError: OnError;
   readonly #running = new Map<AbortController, Promise<void>>();
@@ -77,24 +77,23 @@ export class RunningReplays {
   }
 
   /** Begins a replay, and answers with its log; whatever is wrong with it is told before anything is written. */
-  start(holdfast: Holdfast, asked: ReplayAsked): Promise<Conversation> {
-    const { key } = asked;
+  start(holdfast: Holdfast, request: ReplayRequest): Promise<Conversation> {
+    const { key } = request;
     const id = `${REPLAY_PREFIX}${key === undefined ? holdfast.newId() : idForKey("replay", key)}`;
     const name = `${holdfast.spaceId}/${id}`;
-    const beginning = this.#beginning.get(name) ?? this.#begin(holdfast, id, asked);
+    const beginning = this.#beginning.get(name) ?? this.#begin(holdfast, id, request);
     this.#beginning.set(name, beginning);
     return beginning.finally(() => this.#beginning.delete(name));
   }
 
-  async #begin(holdfast: Holdfast, id: string, asked: ReplayAsked): Promise<Conversation> {
-    const known = asked.key === undefined ? null : await holdfast.conversation(id).catch(orNone);
+  async #begin(holdfast: Holdfast, id: string, request: ReplayRequest): Promise<Conversation> {
+    const known = request.key === undefined ? null : await holdfast.conversation(id).catch(orNone);
     if (known !== null) return known;
     const stop = new AbortController();
-    const told: ReplayEvent[] = [];
-    let tell = (event: ReplayEvent): void => void told.push(event);
-    const prepared = await this.#prepare(holdfast, asked, {
+    let write: (event: ReplayEvent) => void = () => undefined;
+    const prepared = await this.#prepare(holdfast, request, {
       signal: stop.signal,
-      onEvent: (event) => TOLD.has(event.type) && tell(event),
+      onEvent: (event) => RECORDED.has(event.type) && write(event),
     });
     if (this.#running.size >= RUNNING_MAX)
       throw new Refusal("too_many", "Too many replays run here at the same time", {
@@ -106,7 +105,7 @@ export class RunningReplays {
       id,
       title,
       unlisted: true,
-      ...(asked.key === undefined ? {} : { key: asked.key }),
+      ...(request.key === undefined ? {} : { key: request.key }),
       entries: [plannedBody(plan)],
     });
     // Another process may have been asked for it under the same key: whoever has it runs it.
@@ -117,7 +116,7 @@ export class RunningReplays {
     }
     await owner.append({ type: "custom", customType: "replay_begun" }, { key: "begun" });
     const writer = new EventWriter(holdfast, owner);
-    tell = (event) => writer.add(event);
+    write = (event) => writer.add(event);
     const about = { space: holdfast.spaceId, conversation: log.id };
     const run = this.#run(prepared, { log, owner, writer, stop }).catch((error: unknown) =>
       this.#onError(error, about),
@@ -129,7 +128,7 @@ export class RunningReplays {
 
   async #prepare(
     holdfast: Holdfast,
-    { what, options }: ReplayAsked,
+    { what, options }: ReplayRequest,
     host: Pick<ReplayOptions, "signal" | "onEvent">,
   ): Promise<PreparedReplay> {
     const source = this.#source;

@@ -1,33 +1,31 @@
-import { REPLAY_ROUTES, type ReplayApi } from "#edges/http/replays/replay-api";
+import type { AnyOperation, Download, Operation } from "#operations/operation";
 import { OPERATION_LIST, type OPERATIONS as OPERATION_TABLE } from "#operations/table";
-import { routeOf, type ShapesOf } from "./operation-route.ts";
-import type { AnyRoute, RoutesOf } from "./route.ts";
-import { EVENT_ROUTES, type EventApi } from "#edges/http/events/event-api";
-import { SERVER_ROUTES, type ServerApi } from "./server-api.ts";
+import { EDGE_ROWS, type EdgeRow } from "./edge-rows.ts";
+import { routeOf } from "./operation-route.ts";
+import type { Route } from "./route.ts";
 
-/** Operations that this edge still declares itself. */
-export interface OwnApi extends ServerApi, EventApi, ReplayApi {}
+/** What a client sends and receives, by a row. */
+export interface OperationShape<Input, Output> {
+  readonly input: Input;
+  readonly response: Output extends Download ? Uint8Array : Output;
+}
+
+export type EdgeShapes<Table> = {
+  readonly [K in keyof Table]: Table[K] extends EdgeRow<infer I, infer R> ? OperationShape<I, R> : never;
+};
+type ShapesOf<Table> = {
+  readonly [K in keyof Table]: Table[K] extends Operation<infer I, infer R> ? OperationShape<I, R> : never;
+};
 
 /** Every operation, by its name. */
-export interface Api extends OwnApi, ShapesOf<typeof OPERATION_TABLE> {}
+export interface Api extends ShapesOf<typeof OPERATION_TABLE>, EdgeShapes<typeof EDGE_ROWS> {}
 
 export type OperationName = keyof Api;
-
-const OWN_ROUTES: RoutesOf<OwnApi> = {
-  ...SERVER_ROUTES,
-  ...EVENT_ROUTES,
-  ...REPLAY_ROUTES,
-};
+/** The operations that stream events. */
+export type StreamName = Exclude<keyof typeof EDGE_ROWS, "health" | "openApi" | "getMetrics">;
 
 /** The one table of routes: requests are checked by it, the OpenAPI document and the client are made from it. */
-export const ROUTES: { readonly [K in OperationName]: AnyRoute } = {
-  ...(Object.fromEntries(OPERATION_LIST.map(([name, operation]) => [name, routeOf(operation)])) as {
-    readonly [K in keyof typeof OPERATION_TABLE]: AnyRoute;
-  }),
-  ...OWN_ROUTES,
-};
-
-export const OPERATIONS: readonly (readonly [OperationName, AnyRoute])[] = Object.entries(ROUTES) as [
-  OperationName,
-  AnyRoute,
-][];
+export const OPERATIONS: readonly (readonly [OperationName, Route])[] = [
+  ...OPERATION_LIST,
+  ...(Object.entries(EDGE_ROWS) as [keyof typeof EDGE_ROWS, EdgeRow][]),
+].map(([name, row]: readonly [OperationName, AnyOperation | EdgeRow]) => [name, routeOf(row)]);

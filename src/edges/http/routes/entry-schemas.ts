@@ -1,7 +1,7 @@
 import type { EntryType } from "#log/entry";
 import { bodySchema, FACT_TYPES, NODE_TYPES } from "#log/entry-types";
 import type { Json } from "#log/json/json-text";
-import type { JsonSchema } from "./value-schema.ts";
+import type { JsonSchema } from "./route.ts";
 
 interface ObjectSchema {
   readonly title?: string;

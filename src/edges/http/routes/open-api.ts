@@ -3,37 +3,35 @@ import { FAILURE_CODES, failureOf, Refusal } from "#edges/http/guard/failures";
 import { OPERATIONS, type OperationName } from "./api.ts";
 import { entrySchemas } from "./entry-schemas.ts";
 import { EXAMPLES } from "./examples.ts";
-import { entry } from "./shared-schemas.ts";
-import { type AnyRoute, CLIENT_HEADER, KEY_HEADER, UPLOAD_TYPE } from "./route.ts";
+import { routeSchema } from "./operation-route.ts";
 import {
-  answer,
-  anything,
-  choice,
+  CLIENT_HEADER,
   type JsonSchema,
-  list,
-  named,
-  open,
-  record,
-  type Schema,
-  text,
-} from "./value-schema.ts";
+  KEY_HEADER,
+  type Route,
+  type RouteSchema,
+  UPLOAD_TYPE,
+} from "./route.ts";
+import { answer, anything, choice, entryShape, named, open, record, text } from "#operations/schemas";
 
-const failure: Schema<object> = named(
-  "Failure",
-  answer({
-    error: open({
-      code: named("FailureCode", choice(FAILURE_CODES)),
-      message: text(),
-      safe: text({ about: "what has not changed, and what is not lost" }),
-      next: text({ about: "what to do about it" }),
-      details: record(anything()),
+const FAILURE: RouteSchema = routeSchema(
+  named(
+    "Failure",
+    answer({
+      error: open({
+        code: named("FailureCode", choice(FAILURE_CODES)),
+        message: text(),
+        safe: text({ about: "what has not changed, and what is not lost" }),
+        next: text({ about: "what to do about it" }),
+        details: record(anything()),
+      }),
     }),
-  }),
+  ),
 );
 
 /** The document of every route, made from the table that checks requests. */
 export function openApiDocument(version: string): { readonly [name: string]: Json } {
-  const schemas = new Map<string, JsonSchema>(failure.named);
+  const schemas = new Map<string, JsonSchema>(FAILURE.named);
   const paths: Record<string, Record<string, Json>> = {};
   for (const [name, route] of OPERATIONS) {
     for (const schema of [route.params, route.query, route.body, route.response])
@@ -75,7 +73,7 @@ const FAILURE_RESPONSE: Json = {
   headers: REQUEST_ID,
   content: {
     "application/json": {
-      schema: failure.json,
+      schema: FAILURE.json,
       example: failureOf(new Refusal("no_token", "Every request needs a token")).body as object as Json,
     },
   },
@@ -103,7 +101,7 @@ function probe(name: string, summary: string): Json {
   };
 }
 
-function operation(name: OperationName, route: AnyRoute): Json {
+function operation(name: OperationName, route: Route): Json {
   const { summary, group, right, status = 200, writes } = route;
   return {
     operationId: name,
@@ -124,7 +122,7 @@ function operation(name: OperationName, route: AnyRoute): Json {
   };
 }
 
-function requestBody(name: OperationName, { body, takes }: AnyRoute): { readonly requestBody?: Json } {
+function requestBody(name: OperationName, { body, takes }: Route): { readonly requestBody?: Json } {
   if (takes === "bytes")
     return {
       requestBody: {
@@ -158,13 +156,16 @@ const USUAL_TYPES = {
   bytes: "application/octet-stream",
 } as const;
 
-function answerContent(name: OperationName, { answers = "json", types, response }: AnyRoute): Json {
+function answerContent(name: OperationName, { answers = "json", types, response }: Route): Json {
   const content = (types ?? [USUAL_TYPES[answers]]).map((type): readonly [string, Json] => {
     if (type === USUAL_TYPES.json)
       return [type, { schema: response.json, ...example(EXAMPLES[name]?.response) }];
-    const event = answers === "events" ? response : entry;
+    const event = answers === "events" ? response : routeSchema(entryShape);
     if (type === USUAL_TYPES.events)
-      return [type, { schema: { type: "string" }, example: EVENT, "x-event": list(event).json }];
+      return [
+        type,
+        { schema: { type: "string" }, example: EVENT, "x-event": { type: "array", items: event.json } },
+      ];
     return [type, /^text|ndjson$/.test(type) ? { schema: { type: "string" } } : {}];
   });
   return Object.fromEntries(content);
@@ -176,7 +177,7 @@ function example(value: Json | undefined): { readonly example?: Json } {
   return value === undefined ? {} : { example: value };
 }
 
-function parameters(schema: Schema<unknown> | undefined, where: "path" | "query"): readonly Json[] {
+function parameters(schema: RouteSchema | undefined, where: "path" | "query"): readonly Json[] {
   const { properties = {}, required = [] } = (schema?.json ?? {}) as {
     readonly properties?: { readonly [name: string]: JsonSchema };
     readonly required?: readonly string[];

@@ -1,5 +1,5 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
-import type { AnyOperation, Download, Operation as OperationRow } from "#operations/operation";
+import type { Row } from "#operations/operation";
 import {
   type Fields,
   isList,
@@ -9,27 +9,14 @@ import {
   type Schema,
   SCHEMA_NAMES,
 } from "#operations/schemas";
-import type { AnyRoute } from "./route.ts";
-import type { JsonSchema, Schema as RouteSchema } from "./value-schema.ts";
-
-/** What a client sends and receives, by the row of an operation. */
-export interface OperationShape<Input, Output> {
-  readonly input: Input;
-  readonly response: Output;
-}
-
-export type ShapesOf<Table> = {
-  readonly [K in keyof Table]: Table[K] extends OperationRow<infer I, infer R>
-    ? OperationShape<I, R extends Download ? Uint8Array : R>
-    : never;
-};
+import type { JsonSchema, Route, RouteSchema } from "./route.ts";
 
 const STREAM_TYPES = ["application/json", "text/event-stream"];
 
-/** The route of an operation: fields that its path names are there, the others in the query of a read and the body of an act. */
-export function routeOf(operation: AnyOperation): AnyRoute {
-  const { http = "", input, access, kind, summary, group, status, stream, storesAnswer, output } = operation;
-  const { exports, long, types = stream === undefined ? undefined : STREAM_TYPES } = operation;
+/** The route of a row: fields that its path names are there, the others in the query of a read and the body of an act. */
+export function routeOf(row: Row & { readonly input: Fields; readonly output: Schema }): Route {
+  const { http = "", input, access, kind, summary, group, status, stream, storesAnswer, output } = row;
+  const { exports, long, types = stream === undefined ? undefined : STREAM_TYPES } = row;
   const [method = "", path = ""] = http.split(" ");
   const inPath = new Set([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
   const fields = Object.entries(input).filter(([name]) => kind !== "upload" || name !== "file");
@@ -37,7 +24,7 @@ export function routeOf(operation: AnyOperation): AnyRoute {
   const rest = partSchema(Object.fromEntries(fields.filter(([name]) => !inPath.has(name))));
   const isEmpty = fields.length === params.length;
   return {
-    method: method as AnyRoute["method"],
+    method: method as Route["method"],
     path,
     right: access,
     summary,
@@ -46,7 +33,7 @@ export function routeOf(operation: AnyOperation): AnyRoute {
     ...(types === undefined ? {} : { types }),
     ...(exports === undefined ? {} : { exports }),
     ...(long === undefined ? {} : { long }),
-    ...(kind === "download" ? { answers: "bytes" } : {}),
+    ...(kind === "download" ? { answers: "bytes" } : kind === "stream" ? { answers: "events" } : {}),
     ...(kind === "upload" ? { takes: "bytes", writes: true } : {}),
     ...(storesAnswer === undefined ? {} : { kept: storesAnswer }),
     ...(params.length === 0 ? {} : { params: partSchema(Object.fromEntries(params)) }),
@@ -55,15 +42,15 @@ export function routeOf(operation: AnyOperation): AnyRoute {
   };
 }
 
-function partSchema(fields: Fields): RouteSchema<unknown> {
+function partSchema(fields: Fields): RouteSchema {
   const members = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, routeSchema(field)]),
   );
   return Object.assign(routeSchema(object(fields)), { members });
 }
 
-/** The schema as the rest of the table reads it; its JSON Schema is made when a document is. */
-function routeSchema(schema: Schema): RouteSchema<unknown> {
+/** The schema of a route; its JSON Schema is made when a document is. */
+export function routeSchema(schema: Schema): RouteSchema {
   let document: Documented | null = null;
   const read = (): Documented => (document ??= documented(schema));
   return {

@@ -1,12 +1,12 @@
-import type { AnyRoute } from "./route.ts";
+import type { Route } from "./route.ts";
 
-type Methods<Name> = ReadonlyMap<string, readonly [Name, AnyRoute]>;
+type Methods<Name> = ReadonlyMap<string, readonly [Name, Route]>;
 
 interface Branch<Name> {
   readonly literals: Map<string, Branch<Name>>;
   /** What follows a parameter. */
   any: Branch<Name> | null;
-  readonly methods: Map<string, readonly [Name, AnyRoute]>;
+  readonly methods: Map<string, readonly [Name, Route]>;
   /** Of the parameters of its path, in their order. */
   names: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface FoundPath<Name> {
 export class RouteTable<Name> {
   readonly #root: Branch<Name> = emptyBranch();
 
-  constructor(operations: Iterable<readonly [Name, AnyRoute]>) {
+  constructor(operations: Iterable<readonly [Name, Route]>) {
     for (const operation of operations) {
       const [, { method, path }] = operation;
       let branch = this.#root;

@@ -1,5 +1,5 @@
 /** Malformed values, made from a schema: wrong ones, which must be refused, and odd ones, which must not break anything. */
-import type { JsonSchema } from "#edges/http/routes/value-schema";
+import type { JsonSchema } from "#edges/http/routes/route";
 import { resolved } from "./samples.ts";
 
 export interface Malformed {

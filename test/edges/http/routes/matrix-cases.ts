@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "#conversation/holdfast";
-import { type AnyRoute, KEY_HEADER } from "#edges/http/routes/route";
+import { type Route, KEY_HEADER } from "#edges/http/routes/route";
 import { malformedJson, malformedText, PATH_TEXTS, RAW_BODIES } from "./malformed.ts";
 import { type Ids, requestOf, type Sample, sampleOf } from "./samples.ts";
 import { ALL_OPERATIONS } from "../served.ts";
@@ -42,7 +42,7 @@ export function matrixCases(kind: string, open: () => Promise<Holdfast>): void {
       if (!response.ok) expect(text).not.toMatch(INTERNAL);
       return answer;
     };
-    const asAdmin = (route: AnyRoute, sample: Sample, more: RequestInit = {}): Promise<Answer> => {
+    const asAdmin = (route: Route, sample: Sample, more: RequestInit = {}): Promise<Answer> => {
       const [path, init] = requestOf(route, sample, spaces.admin);
       const headers = { ...(init.headers as object), ...(more.headers as object | undefined) };
       return ask(path, { ...init, ...more, headers });
@@ -106,7 +106,7 @@ export function matrixCases(kind: string, open: () => Promise<Holdfast>): void {
 }
 
 /** An empty file is one, too. */
-const bodyStatus = (route: AnyRoute, body: unknown): readonly number[] =>
+const bodyStatus = (route: Route, body: unknown): readonly number[] =>
   route.takes === "bytes" && body === "" ? [200, 400] : [400];
 
 /** What is about the server's insides, and no client's. */
@@ -141,7 +141,7 @@ const NOT_OF_SPACE: ReadonlySet<string> = new Set([
 ]);
 
 /** Where a request names something of a space. */
-function placesOf(route: AnyRoute, ids: Ids): readonly Place[] {
+function placesOf(route: Route, ids: Ids): readonly Place[] {
   return (["params", "query", "body"] as const).flatMap((part) =>
     Object.keys(route[part]?.members ?? {}).flatMap((name) =>
       name in ids && !NOT_OF_SPACE.has(`${part} ${name}`) ? [{ part, name }] : [],
@@ -158,7 +158,7 @@ function withId(sample: Sample, ids: Ids, { part, name }: Place): Sample {
 
 type Malformed = readonly [label: string, sample: Sample, isWrong: boolean];
 
-function* malformedSamples(route: AnyRoute, sample: Sample): Generator<Malformed> {
+function* malformedSamples(route: Route, sample: Sample): Generator<Malformed> {
   for (const [param, schema] of Object.entries(route.params?.members ?? {})) {
     // What has no pattern may be called so, as may whatever is called `constructor`.
     const isId = typeof schema.json["pattern"] === "string";

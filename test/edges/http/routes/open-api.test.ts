@@ -65,7 +65,7 @@ test.each(["index", "store/index", "agent/index", "transfer/messages/index", "ed
   async (entry) => {
     const loaded = await loadedBy(entry);
     // The words of states and notices are there for every edge.
-    const isKnown = (url: string): boolean => /\/src\/operations\/(?:text|notices)\.ts$/.test(url);
+    const isKnown = (url: string): boolean => /\/src\/operations\/(?:text|views\/notices)\.ts$/.test(url);
     const unwanted = loaded.filter((url) => /node_modules|\/src\/operations\//.test(url) && !isKnown(url));
     expect(unwanted).toEqual([]);
   },

@@ -3,7 +3,7 @@ import type { AgentModel } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import type { Holdfast } from "#conversation/holdfast";
 import { createClient } from "#edges/http/client/index";
-import type { ReplayTold } from "#edges/http/replays/replay-api";
+import type { ReplayEventView } from "#edges/http/client/views";
 import { assistant, toolResult, user } from "#log/message";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";
@@ -62,7 +62,7 @@ const CALL = { calls: [{ id: "n1", name: "post", input: { letter: 1 } }] };
 const OTHER = { calls: [{ id: "n1", name: "post", input: { letter: 2 } }] };
 const SAME: Script = [CALL, { text: "Done" }, { text: "Welcome" }];
 
-async function all(events: AsyncIterable<ReplayTold>): Promise<readonly ReplayTold[]> {
+async function all(events: AsyncIterable<ReplayEventView>): Promise<readonly ReplayEventView[]> {
   return Array.fromAsync(events);
 }
 

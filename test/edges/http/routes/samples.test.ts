@@ -1,30 +1,33 @@
 import { describe, expect, test } from "vitest";
-import type { AnyRoute } from "#edges/http/routes/route";
-import { anything, object, text } from "#edges/http/routes/value-schema";
+import { routeOf } from "#edges/http/routes/operation-route";
+import { anything, type Fields, idField, text } from "#operations/schemas";
 import { sampleOf } from "./samples.ts";
 
 const ids = { conversation: "c" };
-const route: AnyRoute = {
-  method: "POST",
-  path: "/api/conversations/{conversation}/gadgets",
-  right: "write",
-  writes: true,
-  group: "Gadgets",
-  summary: "A route that was added to the table",
-  response: anything(),
-};
+const gadget = (http: string, input: Fields): ReturnType<typeof routeOf> =>
+  routeOf({
+    http,
+    input,
+    access: "write",
+    kind: "act",
+    group: "Gadgets",
+    summary: "A row that was added to the table",
+    output: anything(),
+  });
+const PATH = "/api/conversations/{conversation}/gadgets";
 
 describe("a route that is added to the table", () => {
   test("is filled from its schema", () => {
-    const body = object<{ readonly name: string }>({ name: text({ min: 1 }) });
-    const sample = sampleOf("addGadget", { ...route, body }, ids);
+    const route = gadget(`POST ${PATH}`, { conversation: idField, name: text({ min: 1 }) });
+    const sample = sampleOf("addGadget", route, ids);
     expect(sample).toMatchObject({ params: { conversation: "c" }, body: { name: expect.any(String) } });
   });
 
   test("fails by its name where the matrix has no id or no text for it", () => {
-    const odd = object<{ readonly code: string }>({ code: text({ pattern: /^gadget-\d{9}$/ }) });
-    expect(() => sampleOf("addGadget", { ...route, body: odd }, ids)).toThrow("addGadget");
-    const path = "/api/gadgets/{gadget}";
-    expect(() => sampleOf("getGadget", { ...route, path }, ids)).toThrow("getGadget");
+    const code = text({ pattern: /^gadget-\d{9}$/ });
+    const odd = gadget(`POST ${PATH}`, { conversation: idField, code });
+    expect(() => sampleOf("addGadget", odd, ids)).toThrow("addGadget");
+    const unnamed = gadget("POST /api/gadgets/{gadget}", { gadget: idField });
+    expect(() => sampleOf("getGadget", unnamed, ids)).toThrow("getGadget");
   });
 });

@@ -1,6 +1,5 @@
 /** Valid requests, made from the table of routes: ids by the fixture, everything else by the schema. */
-import { type AnyRoute, UPLOAD_TYPE } from "#edges/http/routes/route";
-import type { JsonSchema, Schema } from "#edges/http/routes/value-schema";
+import { type JsonSchema, type Route, type RouteSchema, UPLOAD_TYPE } from "#edges/http/routes/route";
 import { posted } from "../raw-requests.ts";
 
 /** A space's ids, by the name that a path, a query or a body calls them. */
@@ -19,7 +18,7 @@ type Part = "params" | "query" | "body";
 const TEXTS = ["canary", "2026-01", "0".repeat(64), "0".repeat(32), "2026-01-01"];
 
 /** A valid request for a route; fails where the generator has no value for a part of it. */
-export function sampleOf(name: string, route: AnyRoute, ids: Ids): Sample {
+export function sampleOf(name: string, route: Route, ids: Ids): Sample {
   const params = Object.fromEntries(
     [...route.path.matchAll(/\{(\w+)\}/g)].map(([, param = ""]) => [
       param,
@@ -28,13 +27,13 @@ export function sampleOf(name: string, route: AnyRoute, ids: Ids): Sample {
   );
   const query = objectOf(name, route.query, ids);
   const body = route.body === undefined ? null : objectOf(name, route.body, ids);
-  const parts: readonly [Part, Schema<unknown> | undefined, unknown][] = [
+  const parts: readonly [Part, RouteSchema | undefined, unknown][] = [
     ["params", route.params, params],
     ["query", route.query, query],
     ["body", route.body, body],
   ];
   const problems = parts.flatMap(([part, schema, value]) =>
-    (schema?.problems(value, "") ?? []).map((problem) => `${part}: ${problem}`),
+    (schema?.problems(value) ?? []).map((problem) => `${part}: ${problem}`),
   );
   if (problems.length > 0)
     throw new Error(
@@ -56,7 +55,7 @@ function missing(name: string, param: string): never {
 }
 
 /** Members that are required, and those that name something of a space. */
-function objectOf(name: string, schema: Schema<unknown> | undefined, ids: Ids): Record<string, unknown> {
+function objectOf(name: string, schema: RouteSchema | undefined, ids: Ids): Record<string, unknown> {
   const required = new Set(schema?.json["required"] as readonly string[] | undefined);
   const names = Object.keys(schema?.members ?? {}).filter((member) => required.has(member));
   return Object.fromEntries(
@@ -108,14 +107,14 @@ function openObject(schema: JsonSchema, named: ReadonlyMap<string, JsonSchema>):
   );
 }
 
-function pathOf(route: AnyRoute, { params, query }: Sample): string {
+function pathOf(route: Route, { params, query }: Sample): string {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_, param: string) => params[param] ?? "");
   return query.length === 0 ? path : `${path}?${query.map((pair) => pair.join("=")).join("&")}`;
 }
 
 /** The request of a sample by whoever these headers say. */
 export function requestOf(
-  route: AnyRoute,
+  route: Route,
   sample: Sample,
   headers: Readonly<Record<string, string>>,
 ): readonly [string, RequestInit] {

@@ -6,8 +6,8 @@ import { Skills } from "#agent/skills/skills";
 import type { Holdfast } from "#conversation/holdfast";
 import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { StoredTokens } from "#edges/http/index";
-import { endBody, plannedBody } from "#edges/http/replays/replay-log";
-import { CLIENT_HEADER, type AnyRoute, type Right, RIGHTS } from "#edges/http/routes/route";
+import { endBody, plannedBody } from "#operations/views/replay-log";
+import { CLIENT_HEADER, type Route, type Right, RIGHTS } from "#edges/http/routes/route";
 import { user } from "#log/message";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { fill } from "../example-conversation.ts";
@@ -85,7 +85,7 @@ export interface Sender {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
   /** What answers before the operation is reached; null: the operation answers. */
-  refused(route: AnyRoute): readonly [status: number, code: string] | null;
+  refused(route: Route): readonly [status: number, code: string] | null;
 }
 
 const UNKNOWN = [401, "wrong_token"] as const;
@@ -156,7 +156,7 @@ export class TwoSpaces implements AsyncDisposable {
     const holders = RIGHTS.map(async (right) => ({
       name: `a token with the right ${right}`,
       headers: bearer(await served.token(right)),
-      refused: (route: AnyRoute) => (HOLDERS[route.right].includes(right) ? null : NO_RIGHT),
+      refused: (route: Route) => (HOLDERS[route.right].includes(right) ? null : NO_RIGHT),
     }));
     this.admin = bearer(await served.token("admin"));
     this.stranger = bearer(await served.token("admin", "other"));

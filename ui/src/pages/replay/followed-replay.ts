@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ReplayDetails, ReplayTold } from "#edges/http/client/views";
+import type { ReplayDetails, ReplayEventView } from "#edges/http/client/views";
 import { client } from "../../data/api-client.ts";
 import { type ReplayStory, storyOf } from "./replay-story.ts";
 
@@ -18,9 +18,9 @@ const NOTHING = storyOf([]);
 async function follow(
   replay: string,
   signal: AbortSignal,
-  show: (told: readonly ReplayTold[]) => void,
+  show: (told: readonly ReplayEventView[]) => void,
 ): Promise<void> {
-  const told: ReplayTold[] = [];
+  const told: ReplayEventView[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
   for await (const one of client.replayEvents({ replay }, { signal })) {
@@ -34,7 +34,7 @@ async function follow(
 /** Told from its beginning, also after a reload; a tab that nobody looks at leaves its connection to the others. */
 export function useReplay(replay: string): FollowedReplay {
   const [details, setDetails] = useState<ReplayDetails | null>(null);
-  const [told, setTold] = useState<readonly ReplayTold[]>([]);
+  const [told, setTold] = useState<readonly ReplayEventView[]>([]);
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
   useEffect(() => {

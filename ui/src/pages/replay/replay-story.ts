@@ -1,4 +1,4 @@
-import type { ReplayTold } from "#edges/http/client/views";
+import type { ReplayEventView } from "#edges/http/client/views";
 import { tellingArgument } from "../../text/telling-argument.ts";
 import type { DiffPart } from "../diff/compared-rows.ts";
 
@@ -61,16 +61,16 @@ export interface StoryModel {
 export interface ReplayStory {
   readonly models: readonly StoryModel[];
   readonly turns: readonly StoryTurn[];
-  readonly progress: ReplayTold["progress"] | null;
+  readonly progress: ReplayEventView["progress"] | null;
   /** The fork in which a call waits for a person; null: none does. */
   readonly asks: string | null;
   /** Why it waits before it asks a model again. */
   readonly pause: string | null;
 }
 
-type Told = ReplayTold["event"] & { readonly [name: string]: unknown };
+type Told = ReplayEventView["event"] & { readonly [name: string]: unknown };
 
-export function storyOf(told: readonly ReplayTold[]): ReplayStory {
+export function storyOf(told: readonly ReplayEventView[]): ReplayStory {
   const models: StoryModel[] = [];
   const turns: StoryTurn[] = [];
   const asked = new Map<string, string>();

@@ -1,6 +1,6 @@
 import type { HostEvent } from "#turn/host";
 import { priorContextText } from "#upstream/rules/preamble";
-import { endingSentence, NOT_UNDONE, reasonText } from "./text.ts";
+import { endingSentence, NOT_UNDONE, reasonText } from "#operations/text";
 
 /** What you see of an event, the same at every edge. */
 export interface NoticeText {

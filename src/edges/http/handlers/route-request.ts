@@ -11,8 +11,8 @@ import type { StoreProbe } from "#edges/http/store-probe";
 import type { RunningTurns } from "#edges/http/turns/running-turns";
 import type { AgentRecords } from "#transfer/agent-sessions";
 import type { Metrics } from "#telemetry/metrics";
-import type { Operation } from "#edges/http/routes/route";
-import type { JsonText } from "#operations/operation";
+import type { OperationShape } from "#edges/http/routes/api";
+import type { Download, JsonText } from "#operations/operation";
 import type { Views } from "#operations/views/views";
 
 /** What all operations of a server share. */
@@ -41,14 +41,8 @@ export interface ServerParts {
   isDraining(): boolean;
 }
 
-type PartOf<O extends Operation, P extends "params" | "query" | "body"> = O extends {
-  readonly [K in P]: infer T;
-}
-  ? T
-  : undefined;
-
-/** A request that was checked: who asks, in which space, for what. */
-export interface Asked<O extends Operation> {
+/** A request that was checked: by whom, in which space. */
+export interface RouteRequest {
   readonly server: ServerParts;
   /** The space of the token. */
   readonly holdfast: Holdfast;
@@ -57,9 +51,6 @@ export interface Asked<O extends Operation> {
   readonly isValid: () => Promise<boolean>;
   /** Logs why an answer that had begun ends in the middle. */
   readonly brokeOff: (error: unknown) => void;
-  readonly params: PartOf<O, "params">;
-  readonly query: PartOf<O, "query">;
-  readonly body: PartOf<O, "body">;
   /** The body as it was sent. */
   readonly bodyText: string;
   /** The bytes of an operation that takes such; null for all others. */
@@ -67,13 +58,16 @@ export interface Asked<O extends Operation> {
   /** Makes a repetition harmless. */
   readonly key: string | undefined;
   readonly headers: Pick<Headers, "get">;
-  /** Aborted when whoever asked is gone. */
+  /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
 
-type Handler<O extends Operation> = (asked: Asked<O>) => Promise<O["response"] | JsonText | Response>;
+/** Answers a request with the output of its operation. */
+export type Handler<Input> = (input: Input, request: RouteRequest) => Promise<unknown>;
 
-export type HandlersOf<A> = { readonly [K in keyof A]: A[K] extends Operation ? Handler<A[K]> : never };
-
-/** A handler as the table of routes calls it. */
-export type AnyHandler = (asked: Asked<Operation>) => Promise<unknown>;
+/** A handler for each row of a table. */
+export type HandlersOf<Shapes> = {
+  readonly [K in keyof Shapes]: Shapes[K] extends OperationShape<infer I, infer R>
+    ? (input: I, request: RouteRequest) => Promise<R | JsonText | Download | Response>
+    : never;
+};
