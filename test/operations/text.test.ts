@@ -44,7 +44,7 @@ test.each(EVENTS)("an editor shows $type in the words that everyone uses", (even
     otherAgent: "/agent NAME",
     timeText: (ms) => new Date(ms).toISOString(),
   });
-  expect(noticeOf(event, { agent: "claude", others: true })).toMatchObject({ ...text });
+  expect(noticeOf(event, { agent: "claude", hasOthers: true })).toMatchObject({ ...text });
   expect(text?.title).not.toMatch(/[._]$|undefined/);
 });
 

@@ -33,7 +33,7 @@ export abstract class BridgeSession {
   abstract readonly model: string | null | undefined;
   abstract readonly conversation: ConversationId;
   /** The result that opened it, as it came: modes, options and whatever else it told; null when there was none. */
-  abstract readonly opened: Message | null;
+  abstract readonly openAnswer: Message | null;
   /** Its modes, options and commands as they are now. */
   abstract readonly options: SessionOptions;
   /** Asks what the host asked. The answer keeps its place behind what the session said before. */
@@ -80,7 +80,7 @@ export interface HostedAgent {
   /** The session that is held for a conversation, in a turn or between two. */
   sessionOf(conversation: string): BridgeSession | null;
   /** The result of `session/list`; null when it lists none. */
-  listed(): Promise<Json>;
+  listSessions(): Promise<Json>;
   /** The history of a session as the agent tells it, where its records cannot be read. */
   replayedHistory(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]>;
   /** Deletes a session of the agent's, where that can be done. */
@@ -99,15 +99,15 @@ export interface HostedAgent {
   stop(): Promise<void>;
 }
 
-type HeldSession = BridgeSession & UpstreamSession;
+type UpstreamBridgeSession = BridgeSession & UpstreamSession;
 
 /** An agent with sessions of its own, behind the runtime. */
 export interface BridgeUpstream extends HostedAgent, Upstream {
   readonly agent: string;
   readonly account: string | null;
-  open(settings: SessionSettings): Promise<HeldSession>;
-  resume(id: string, settings: SessionSettings): Promise<HeldSession>;
-  fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<HeldSession>;
+  open(settings: SessionSettings): Promise<UpstreamBridgeSession>;
+  resume(id: string, settings: SessionSettings): Promise<UpstreamBridgeSession>;
+  fork(id: string, settings: SessionSettings, keepTurns?: number): Promise<UpstreamBridgeSession>;
 }
 
 type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";

@@ -98,7 +98,7 @@ export class PlainUpstream implements BridgeUpstream {
     return this.#sessions.get(conversation) ?? null;
   }
 
-  async listed(): Promise<Json> {
+  async listSessions(): Promise<Json> {
     return null;
   }
 
@@ -155,7 +155,7 @@ interface PlainSessionParts {
 
 class PlainSession extends BridgeSession implements UpstreamSession {
   readonly conversation: ConversationId;
-  readonly opened = null;
+  readonly openAnswer = null;
   readonly options: SessionOptions = new SessionOptions();
   readonly #session: UpstreamSession;
   readonly #parts: PlainSessionParts;

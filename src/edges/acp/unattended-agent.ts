@@ -43,15 +43,15 @@ export class UnattendedAgent extends Runtime {
     content: PromptContent,
     options: SendOptions = {},
   ): Promise<SendResult> {
-    return this.#run(to, options, (heard) => super.send(to, content, heard));
+    return this.#run(to, options, (turnOptions) => super.send(to, content, turnOptions));
   }
 
   override retry(to: Conversation | string, options: TurnOptions = {}): Promise<SendResult> {
-    return this.#run(to, options, (heard) => super.retry(to, heard));
+    return this.#run(to, options, (turnOptions) => super.retry(to, turnOptions));
   }
 
   override continue(to: Conversation | string, options: TurnOptions = {}): Promise<SendResult> {
-    return this.#run(to, options, (heard) => super.continue(to, heard));
+    return this.#run(to, options, (turnOptions) => super.continue(to, turnOptions));
   }
 
   override cancel(of: Conversation | string): boolean {
@@ -69,7 +69,7 @@ export class UnattendedAgent extends Runtime {
   async #run<O extends TurnOptions>(
     to: Conversation | string,
     options: O,
-    run: (heard: O) => Promise<SendResult>,
+    run: (turnOptions: O) => Promise<SendResult>,
   ): Promise<SendResult> {
     const id = idOf(to);
     let isBegun = false; // another turn may run, which this call has nothing to do with
@@ -177,13 +177,13 @@ class LogHost implements HostPort {
     const waiting: Waiting = { conversation, line, over: new AbortController() };
     this.#waiting.add(waiting);
     const { signal } = waiting.over;
-    const asked = this.#holdfast.handle(parseConversationId(conversation));
-    const answer = await asked.waitForAnswer(request, { signal }).catch(() => null);
+    const handle = this.#holdfast.handle(parseConversationId(conversation));
+    const answer = await handle.waitForAnswer(request, { signal }).catch(() => null);
     this.#waiting.delete(waiting);
     if (answer !== null) return reply(line, chosen(options, answer));
     reply(line, chosen(options, "cancelled"));
     // A question that nobody can answer any more is not left for people.
-    await asked.answer(request, "cancelled").catch(() => undefined); // the turn's end says as much
+    await handle.answer(request, "cancelled").catch(() => undefined); // the turn's end says as much
   }
 
   /** What an agent asks beyond that is what only an editor has; what it takes back is not waited for. */

@@ -9,7 +9,7 @@ import { AgentLine, type HostPort } from "./agent-line.ts";
 import type { AgentSpec, RunningAgent } from "./running-agent.ts";
 import { SessionCost } from "./turn-end.ts";
 import { AcpSession } from "./session.ts";
-import type { KnownRecords } from "./acp-upstream.ts";
+import type { SessionRecords } from "./acp-upstream.ts";
 import { replaySettings } from "./session-options.ts";
 import { fieldsOf } from "#log/json/json-fields";
 import { choicesFor } from "#log/projections/config";
@@ -21,7 +21,7 @@ interface AcpSessionsParts {
   readonly port: HostPort;
   readonly clock: Clock;
   readonly running: RunningAgent;
-  readonly records: KnownRecords;
+  readonly records: SessionRecords;
   readonly registry: SessionRegistry;
 }
 
@@ -41,10 +41,10 @@ export class AcpSessions {
   readonly #port: HostPort;
   readonly #clock: Clock;
   readonly #running: RunningAgent;
-  readonly #records: KnownRecords;
+  readonly #records: SessionRecords;
   readonly #window: { tokens: number };
   /** When each session was last begun or loaded here. */
-  readonly #begun = new Map<string, number>();
+  readonly #startTimes = new Map<string, number>();
 
   constructor(spec: AgentSpec, parts: AcpSessionsParts) {
     this.#agent = spec.name;
@@ -61,8 +61,8 @@ export class AcpSessions {
   mayReload(id: string, { usedAt }: SessionSettings): boolean {
     const { reloadAfterMs } = this.#dialect;
     if (reloadAfterMs === 0) return true;
-    const begunMs = this.#begun.get(id);
-    const isFresh = begunMs !== undefined && this.#clock.steadyMs() - begunMs < reloadAfterMs;
+    const startMs = this.#startTimes.get(id);
+    const isFresh = startMs !== undefined && this.#clock.steadyMs() - startMs < reloadAfterMs;
     // By the log's time, which another process may have written.
     const isUsed = usedAt !== null && this.#clock.nowMs() - Date.parse(usedAt) < reloadAfterMs;
     return !isFresh && !isUsed;
@@ -72,9 +72,9 @@ export class AcpSessions {
   async load(
     connection: Connection,
     id: string,
-    at: { readonly settings: SessionSettings; readonly kept: readonly ShownMessage[] | null },
+    start: { readonly settings: SessionSettings; readonly transcript: readonly ShownMessage[] | null },
   ): Promise<AcpSession> {
-    const { settings } = at;
+    const { settings, transcript } = start;
     const session = this.#session({ connection, id, settings });
     const replay = session.replay();
     this.#registry.add(session);
@@ -85,7 +85,7 @@ export class AcpSessions {
         this.params(settings, { sessionId: id }),
       );
       if (this.#dialect.replaysLate) await replay.quiet(this.#clock);
-      session.transcript = at.kept ?? replay.messages;
+      session.transcript = transcript ?? replay.messages;
       await this.#applySettings(session, answer, settings);
       return session;
     } catch (error) {
@@ -98,9 +98,9 @@ export class AcpSessions {
   params(settings: SessionSettings, ids: { readonly sessionId?: string }): string {
     const own = { ...ids, ...(settings.cwd === null ? {} : { cwd: settings.cwd }) };
     const names = new Set(["sessionId", "history", ...Object.keys(own)]);
-    const given = membersOf(this.#port.sessionParams(settings)).filter(({ name }) => !names.has(name));
+    const hostParams = membersOf(this.#port.sessionParams(settings)).filter(({ name }) => !names.has(name));
     const ours = Object.entries(own).map(([name, value]) => ({ name, text: JSON.stringify(value) }));
-    return this.#withProgramMessages(objectText([...ours, ...given]));
+    return this.#withProgramMessages(objectText([...ours, ...hostParams]));
   }
 
   /** Asks for what the agent's program says itself, unless the host asks for it. */
@@ -123,7 +123,7 @@ export class AcpSessions {
       port: this.#port,
       nowMs: () => this.#clock.nowMs(),
       process: () => (this.#running.connection === connection ? identity : goneIdentity(identity)),
-      record: (how) => this.#records.afterCut(connection, id, how),
+      record: (cause) => this.#records.afterCut(connection, id, cause),
       onClose: (session) => this.#close(connection, session),
       window: this.#window,
     });
@@ -147,8 +147,8 @@ export class AcpSessions {
 
   /** Agents forget modes and options with every new session, so they are told again. */
   async #applySettings(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
-    this.#begun.set(session.id, this.#clock.steadyMs());
-    session.opened = answer.message;
+    this.#startTimes.set(session.id, this.#clock.steadyMs());
+    session.openAnswer = answer.message;
     session.options.begin(fieldsOf(resultOf(answer)));
     const chosen = choicesFor(settings.config, this.#agent);
     await replaySettings(session, chosen).catch((error: unknown) => {
@@ -164,15 +164,15 @@ export class AcpSessions {
   async #close(connection: Connection, session: AcpSession): Promise<void> {
     if (!this.#registry.remove(session)) return;
     if (this.#running.can.close && (await this.#askClose(connection, session))) return;
-    const others = [...this.#registry.all].some((other) => other.connection === connection && other.atWork);
-    if (session.atWork && !others) await connection.process.end();
+    const isShared = [...this.#registry.all].some((other) => other.connection === connection && other.atWork);
+    if (session.atWork && !isShared) await connection.process.end();
   }
 
   /** Whether the agent said that it has closed the session. */
   async #askClose(connection: Connection, session: AcpSession): Promise<boolean> {
-    const asked = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
+    const closing = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
     const limits = { clock: this.#clock, resumeMs: CLOSE_MS, cancelled: NEVER };
-    return bounded(limits, asked).then(
+    return bounded(limits, closing).then(
       ({ error }) => error === null,
       () => false,
     );

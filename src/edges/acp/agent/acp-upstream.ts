@@ -38,7 +38,7 @@ export class AcpUpstream implements BridgeUpstream {
   readonly #sessions: AcpSessions;
   readonly #registry: SessionRegistry;
   readonly #running: RunningAgent;
-  readonly #records: KnownRecords;
+  readonly #records: SessionRecords;
 
   constructor(spec: AgentSpec, port: HostPort, clock: Clock) {
     this.agent = spec.name;
@@ -49,7 +49,7 @@ export class AcpUpstream implements BridgeUpstream {
     this.#clock = clock;
     const registry = new SessionRegistry(port);
     this.#registry = registry;
-    this.#records = new KnownRecords(spec.native, clock);
+    this.#records = new SessionRecords(spec.native, clock);
     this.#running = new RunningAgent(spec, {
       introduction: () => port.introduction(),
       onMessage: (connection, message) => registry.receive(connection, message),
@@ -137,16 +137,16 @@ export class AcpUpstream implements BridgeUpstream {
     await this.#registry.get(id)?.close();
     if (settings.cwd !== null) await native?.move?.(id, settings.cwd);
     const record = native === null ? null : await native.read(id);
-    const kept = record === null ? null : shownOf(record);
+    const transcript = record === null ? null : shownOf(record);
     // A record that is not where it should be proves nothing; the agent may show what it has.
-    if (can.resume && (kept !== null || !can.load)) {
+    if (can.resume && (transcript !== null || !can.load)) {
       const answer = await this.#running.ask(
         connection,
         "session/resume",
         this.#sessions.params(settings, { sessionId: id }),
       );
       const session = await this.#sessions.register({ connection, settings, answer, id });
-      session.transcript = kept;
+      session.transcript = transcript;
       return session;
     }
     if (!can.load || !this.#sessions.mayReload(id, settings))
@@ -155,7 +155,7 @@ export class AcpUpstream implements BridgeUpstream {
         message: "The agent cannot resume this session now",
         resetAtMs: null,
       });
-    return this.#sessions.load(connection, id, { settings, kept });
+    return this.#sessions.load(connection, id, { settings, transcript });
   }
 
   async restore(messages: readonly Said[], settings: SessionSettings): Promise<AcpSession | null> {
@@ -176,15 +176,15 @@ export class AcpUpstream implements BridgeUpstream {
   async forget(id: string): Promise<void> {
     const { connection, can } = this.#running;
     if (can.delete && connection !== null) {
-      const asked = connection.request("session/delete", JSON.stringify({ sessionId: id }));
-      await this.#inTime(asked).catch(() => undefined);
+      const deletion = connection.request("session/delete", JSON.stringify({ sessionId: id }));
+      await this.#inTime(deletion).catch(() => undefined);
     }
     // What it left would be listed again.
     await this.native?.remove?.(id);
   }
 
   /** Sessions the agent itself lists; none when it cannot, or does not run. */
-  async listed(): Promise<Json> {
+  async listSessions(): Promise<Json> {
     const { connection, can } = this.#running;
     if (connection === null || !can.list) return null;
     return resultOf(await this.#inTime(this.#running.ask(connection, "session/list", "{}")));
@@ -194,7 +194,7 @@ export class AcpUpstream implements BridgeUpstream {
   async replayedHistory(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
     const { connection, can } = await this.start();
     if (!can.load) return [];
-    const load = this.#sessions.load(connection, id, { settings, kept: null });
+    const load = this.#sessions.load(connection, id, { settings, transcript: null });
     const session = await this.#inTime(load, HISTORY_MS);
     await session.close();
     return session.transcript ?? [];
@@ -250,7 +250,7 @@ function sessionIdOf(answer: Answer): string {
 const RECORD_MS = 2_000; // who has stopped a turn waits no longer for what the agent wrote down of it
 
 /** What an agent has written down of its sessions, and how much of it is known here. */
-export class KnownRecords {
+export class SessionRecords {
   readonly #native: NativeStore | null;
   readonly #clock: Clock;
   /** How each record stood when its last turn here had ended. */
@@ -279,12 +279,12 @@ export class KnownRecords {
   async afterCut(
     connection: Connection,
     id: string,
-    how: "dead" | "stopped",
+    cause: "dead" | "stopped",
   ): Promise<readonly NativeMessage[] | null> {
     const native = this.#native;
     if (native === null) return null;
     // What a dead one was about to write is written, or will never be; one that lives may write on: see `changed`.
-    if (how === "dead") await connection.process.end();
+    if (cause === "dead") await connection.process.end();
     const stamp = await native.stamp(id);
     const limits = { clock: this.#clock, resumeMs: RECORD_MS, cancelled: NEVER };
     const messages = await bounded(limits, native.read(id));

@@ -65,10 +65,10 @@ export function forwardOn(
   { request, edits, inOrder }: ForwardInput,
 ): ForwardedRequest {
   const { promise: answer, resolve, reject } = Promise.withResolvers<Answer>();
-  const id = connection.forward(request, edits, (given) => {
-    if (given instanceof ConnectionEnded) return reject(given);
-    const onReached = (): void => resolve(given);
-    const place = new AgentLine({ connection, message: given.message, session: null, onReached });
+  const id = connection.forward(request, edits, (response) => {
+    if (response instanceof ConnectionEnded) return reject(response);
+    const onReached = (): void => resolve(response);
+    const place = new AgentLine({ connection, message: response.message, session: null, onReached });
     if (!inOrder(place)) onReached();
   });
   return { answer, cancel: () => connection.notify("$/cancel_request", `{"requestId":${id}}`) };

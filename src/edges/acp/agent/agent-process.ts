@@ -47,12 +47,12 @@ export class AgentProcess {
   }
 
   /** Resolves once it runs; throws what the system says when it cannot be started. */
-  static async start(how: AgentCommand, events: ProcessEvents): Promise<AgentProcess> {
+  static async start(command: AgentCommand, events: ProcessEvents): Promise<AgentProcess> {
     const token = randomUUID();
     // Nested agents refuse to resume when they find that they run inside one.
-    const env = Object.entries(how.env).filter(([name]) => !NESTING_VARIABLES.has(name));
-    const child = spawn(how.command, how.args, {
-      cwd: how.cwd,
+    const env = Object.entries(command.env).filter(([name]) => !NESTING_VARIABLES.has(name));
+    const child = spawn(command.command, command.args, {
+      cwd: command.cwd,
       env: { ...Object.fromEntries(env), [TOKEN_NAME]: token },
       stdio: ["pipe", "pipe", "inherit"],
       detached: true,

@@ -45,14 +45,14 @@ export class Connection {
     this.process = process;
   }
 
-  static async start(how: AgentCommand, events: ConnectionEvents): Promise<Connection> {
+  static async start(command: AgentCommand, events: ConnectionEvents): Promise<Connection> {
     const early: Uint8Array[] = [];
-    let left: string | null = null;
+    let endReason: string | null = null;
     let connection: Connection | null = null;
-    const process = await AgentProcess.start(how, {
+    const process = await AgentProcess.start(command, {
       onLine: (line) => (connection === null ? early.push(line) : connection.#receive(line, events)),
       onEnd: (why) => {
-        left = why;
+        endReason = why;
         if (connection === null) return;
         connection.#end(why);
         events.onEnd(why);
@@ -60,7 +60,7 @@ export class Connection {
     });
     connection = new Connection(process);
     for (const line of early) connection.#receive(line, events);
-    if (left !== null) throw new ConnectionEnded(left);
+    if (endReason !== null) throw new ConnectionEnded(endReason);
     return connection;
   }
 
@@ -135,9 +135,9 @@ function promised(ask: (onAnswer: (answer: Answer | ConnectionEnded) => void) =>
 
 function readError(line: Uint8Array, span: Span): RpcError {
   const [code, data] = [spanAt(line, span, ["code"]), spanAt(line, span, ["data"])];
-  const known = code === null ? null : readableAt(line, code);
+  const value = code === null ? null : readableAt(line, code);
   return {
-    code: typeof known === "number" || typeof known === "string" ? known : null,
+    code: typeof value === "number" || typeof value === "string" ? value : null,
     message: stringAt(line, spanAt(line, span, ["message"])) ?? "",
     data: data === null ? null : readableAt(line, data),
   };
@@ -152,12 +152,12 @@ const METHOD_NOT_FOUND = -32_601;
 const encoder = new TextEncoder();
 
 /** An answer that no agent gave, in the shape of one. */
-export function madeAnswer(
-  said: { readonly result: Json } | { readonly error: NonNullable<Answer["error"]> },
+export function syntheticResponse(
+  content: { readonly result: Json } | { readonly error: NonNullable<Answer["error"]> },
 ): Answer {
-  const message = readMessage(encoder.encode(JSON.stringify({ jsonrpc: "2.0", id: null, ...said })));
+  const message = readMessage(encoder.encode(JSON.stringify({ jsonrpc: "2.0", id: null, ...content })));
   if (message === null) throw new TypeError("Not a message");
-  return { message, error: "error" in said ? said.error : null };
+  return { message, error: "error" in content ? content.error : null };
 }
 
 /** The answer to a request that only agents of the host's protocol know. */
@@ -167,5 +167,5 @@ export function unknownMethod({ method }: Message): ForwardedRequest {
     message: `"${method}" is not something this agent knows`,
     data: null,
   };
-  return { answer: Promise.resolve(madeAnswer({ error })), cancel: () => undefined };
+  return { answer: Promise.resolve(syntheticResponse({ error })), cancel: () => undefined };
 }

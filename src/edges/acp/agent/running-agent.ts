@@ -129,8 +129,8 @@ export class RunningAgent {
         late.promise,
       ]);
     } catch (error) {
-      const left = error instanceof UpstreamFailure && error.ending.class === "crashed";
-      throw left ? this.#useless(`${error.message} before it introduced itself`) : error;
+      const hasExited = error instanceof UpstreamFailure && error.ending.class === "crashed";
+      throw hasExited ? this.#useless(`${error.message} before it introduced itself`) : error;
     } finally {
       clearTimeout(timer);
     }

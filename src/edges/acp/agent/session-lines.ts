@@ -43,16 +43,16 @@ function blockOf(block: ContentBlock): readonly string[] {
 
 /** A question for leave that is answered in the log: by its name, and told as those of our own loop are. */
 export function namedRequest(
-  asked: { readonly [name: string]: Json },
+  params: { readonly [name: string]: Json },
   tool: string | null,
   size: number,
 ): Pick<Extract<TurnEvent, { type: "permission" }>, "request" | "options" | "data"> {
-  const { sessionId: _, ...data } = asked;
-  const toolCall = fieldsOf(asked["toolCall"]);
+  const { sessionId: _, ...data } = params;
+  const toolCall = fieldsOf(params["toolCall"]);
   return {
     // An agent's own ids begin anew with each process of it, and an answer is found by its question's name.
     request: `acp/${randomUUID()}`,
-    options: optionsOf(asked["options"] ?? null),
+    options: optionsOf(params["options"] ?? null),
     data: bounded(
       {
         ...data,
@@ -68,12 +68,12 @@ export function namedRequest(
 function optionsOf(
   options: Json,
 ): readonly { readonly id: string; readonly name: string; readonly kind: string }[] {
-  const told = listIn(options).map(({ optionId, name, kind }) => ({
+  const choices = listIn(options).map(({ optionId, name, kind }) => ({
     id: wordsIn(optionId),
     name: wordsIn(name),
     kind: wordsIn(kind),
   }));
-  return told.filter(({ id }) => id.trim() !== "");
+  return choices.filter(({ id }) => id.trim() !== "");
 }
 
 /** Whether a person said no, or nothing. */
@@ -105,10 +105,10 @@ const LATE_REPLAY_MS_MAX = 3_000;
 /** Gathers the history an agent tells again when a session is loaded. */
 export class ReplayedHistory {
   readonly #messages: { readonly role: ShownMessage["role"]; readonly id: Json; text: string }[] = [];
-  #heard: number = 0;
+  #count: number = 0;
 
   add(update: { readonly [name: string]: Json }): void {
-    this.#heard++;
+    this.#count++;
     const kind = update["sessionUpdate"];
     const role = kind === "user_message_chunk" ? "user" : kind === "agent_message_chunk" ? "assistant" : null;
     const { type, text } = fieldsOf(update["content"]);
@@ -122,8 +122,8 @@ export class ReplayedHistory {
   /** Resolves when nothing more has come for a while. */
   async quiet(clock: Clock): Promise<void> {
     const untilMs = clock.steadyMs() + LATE_REPLAY_MS_MAX;
-    for (let heard = -1; heard !== this.#heard && clock.steadyMs() < untilMs;) {
-      heard = this.#heard;
+    for (let before = -1; before !== this.#count && clock.steadyMs() < untilMs;) {
+      before = this.#count;
       await clock.sleep(LATE_REPLAY_MS, NEVER);
     }
   }

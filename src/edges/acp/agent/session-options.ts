@@ -71,10 +71,10 @@ export class SessionOptions {
 /** The older protocol's name for the model the options choose. Codex names a model together with its effort. */
 function olderName(models: Json, options: readonly Fields[]): string | null {
   const available = listIn(fieldsOf(models)["availableModels"] ?? null);
-  const known = new Set(available.map(({ modelId }) => modelId));
+  const ids = new Set(available.map(({ modelId }) => modelId));
   const model = wordsIn(options.find((option) => isModel(option))?.["currentValue"]);
   const names = [model, ...options.map(({ currentValue }) => `${model}[${wordsIn(currentValue)}]`)];
-  return names.find((name) => known.has(name)) ?? null;
+  return names.find((name) => ids.has(name)) ?? null;
 }
 
 function isMode(option: Fields): boolean {
@@ -83,8 +83,8 @@ function isMode(option: Fields): boolean {
 
 /** A mode the option does not know is none of its values. */
 function withValue(option: Fields, mode: string): Fields {
-  const known = listIn(option["options"] ?? null).some(({ value }) => value === mode);
-  return known ? { ...option, currentValue: mode } : option;
+  const isAvailable = listIn(option["options"] ?? null).some(({ value }) => value === mode);
+  return isAvailable ? { ...option, currentValue: mode } : option;
 }
 
 /** The option that chooses the model. */
@@ -99,13 +99,13 @@ interface SetSession {
 }
 
 /** Gives a session the mode and options it should have. One it does not know, or refuses, stays as the agent has it. */
-export async function replaySettings(session: SetSession, wanted: AgentChoices): Promise<void> {
-  const { mode, model, options } = wanted;
+export async function replaySettings(session: SetSession, choices: AgentChoices): Promise<void> {
+  const { mode, model, options } = choices;
   if (model !== undefined && (await set(session, "session/set_model", { modelId: model })) !== REFUSED)
     session.options.setModel(model);
   for (const [configId, value] of Object.entries(options ?? {})) {
-    const known = listIn(session.options.options).find((option) => option["id"] === configId);
-    if (known === undefined || known["currentValue"] === value) continue;
+    const current = listIn(session.options.options).find((option) => option["id"] === configId);
+    if (current === undefined || current["currentValue"] === value) continue;
     const kind = typeof value === "boolean" ? { type: "boolean" } : {};
     const result = await set(session, "session/set_config_option", { configId, ...kind, value });
     if (result["configOptions"] !== undefined) session.options.setOptions(result["configOptions"]);

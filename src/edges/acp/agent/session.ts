@@ -34,7 +34,7 @@ export interface SessionParts {
   readonly process: () => string;
   readonly nowMs: () => number;
   /** What the agent has on record of the session, whether it is dead or only told to stop. */
-  readonly record: (how: "dead" | "stopped") => Promise<readonly NativeMessage[] | null>;
+  readonly record: (cause: "dead" | "stopped") => Promise<readonly NativeMessage[] | null>;
   readonly onClose: (session: AcpSession) => Promise<void>;
   /** What is known of how much the agent's model takes. */
   readonly window: { tokens: number };
@@ -48,7 +48,7 @@ interface Turn {
   readonly failure: HiddenFailure;
   readonly startMs: number;
   /** The last words of the prompt. */
-  readonly asked: string;
+  readonly prompt: string;
   /** The agent was told to stop. */
   stopped: boolean;
   /** The model that answers, where the agent names it. */
@@ -60,7 +60,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
   readonly id: string;
   transcript: readonly ShownMessage[] | null = null;
   /** The result that opened it, for the host: modes, options and whatever else it told. */
-  opened: Message | null = null;
+  openAnswer: Message | null = null;
   /** Its modes and options as they are now. */
   readonly options: SessionOptions = new SessionOptions();
   readonly #parts: SessionParts;
@@ -177,19 +177,19 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
   #permission(turn: Turn, line: AgentLine): void {
     const { connection, message, session } = line;
     const { bytes, params } = message;
-    const asked = params === null ? {} : fieldsOf(readableAt(bytes, params));
-    const { sessionId: _, ...data } = asked;
-    const toolCall = fieldsOf(asked["toolCall"]);
+    const fields = params === null ? {} : fieldsOf(readableAt(bytes, params));
+    const { sessionId: _, ...data } = fields;
+    const toolCall = fieldsOf(fields["toolCall"]);
     const id = wordsIn(toolCall["toolCallId"]);
     const call = id === "" ? {} : { call: id };
-    const unheardOf = id === "" ? null : turn.translator.asked(id, toolCall, line.size);
+    const unheardOf = id === "" ? null : turn.translator.announce(id, toolCall, line.size);
     if (unheardOf !== null) turn.queue.push(unheardOf);
     const named =
-      this.#parts.port.asksInLog === true ? namedRequest(asked, turn.translator.nameOf(id), line.size) : {};
+      this.#parts.port.asksInLog === true ? namedRequest(fields, turn.translator.nameOf(id), line.size) : {};
     const onAnswer = (answer: Message): void => {
       const outcome = answer.result === null ? { error: true } : readableAt(answer.bytes, answer.result);
       if (!("request" in named)) turn.queue.push({ type: "permission", ...call, data: outcome });
-      const refused = isRefusal(outcome, asked["options"] ?? null) ? turn.translator.refused(id) : null;
+      const refused = isRefusal(outcome, fields["options"] ?? null) ? turn.translator.refused(id) : null;
       if (refused !== null) turn.queue.push(refused);
     };
     turn.queue.push({
@@ -209,7 +209,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
       translator: new Translator(dialect),
       failure: new HiddenFailure(dialect, nowMs),
       startMs: performance.now(),
-      asked: request.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "",
+      prompt: request.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).at(-1) ?? "",
       stopped: false,
       model: null,
     };
@@ -233,11 +233,11 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
   }
 
   /** Adds what the agent did and did not live, or was not let, to tell. */
-  async #lookUp(turn: Turn, how: "dead" | "stopped"): Promise<void> {
-    const record = await this.#parts.record(how).catch(() => null);
-    const { asked, translator } = turn;
+  async #lookUp(turn: Turn, cause: "dead" | "stopped"): Promise<void> {
+    const record = await this.#parts.record(cause).catch(() => null);
+    const { prompt, translator } = turn;
     const known = {
-      prompt: asked,
+      prompt,
       text: null,
       isKnown: ({ id }: { readonly id: string }) => translator.isKnown(id),
     };
@@ -311,9 +311,9 @@ class LineQueue<T> implements AsyncIterable<T> {
 
   /** Takes out what nobody has read. */
   drain(): readonly T[] {
-    const left = this.#waiting;
+    const waiting = this.#waiting;
     this.#waiting = [];
-    return left;
+    return waiting;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {

@@ -79,19 +79,19 @@ export class Translator {
   }
 
   #tool(call: string, update: Fields, size: number): ToolEvent {
-    const { sessionUpdate: _kind, toolCallId: _call, _meta, ...told } = update;
+    const { sessionUpdate: _kind, toolCallId: _call, _meta, ...fields } = update;
     const first = !this.#tools.has(call);
-    const known = this.#tools.get(call) ?? { name: "", input: {}, output: "" };
+    const earlier = this.#tools.get(call) ?? { name: "", input: {}, output: "" };
     const tool = {
-      name: known.name === "" ? this.#toolName(update) : known.name,
-      input: within(VALUE_CHARS_MAX, told["rawInput"] ?? known.input, size),
-      output: cut(outputOf(told) ?? known.output + printed(fieldsOf(_meta))),
+      name: earlier.name === "" ? this.#toolName(update) : earlier.name,
+      input: within(VALUE_CHARS_MAX, fields["rawInput"] ?? earlier.input, size),
+      output: cut(outputOf(fields) ?? earlier.output + printed(fieldsOf(_meta))),
     };
     this.#tools.set(call, tool);
-    const state = STATES.get(wordsIn(told["status"])) ?? "started";
+    const state = STATES.get(wordsIn(fields["status"])) ?? "started";
     const isNews = ([name, value]: [string, Json]): boolean =>
       value !== null && (first || state !== "started" || !GROWING.has(name));
-    const detail = bounded(Object.fromEntries(Object.entries(told).filter(isNews)), size);
+    const detail = bounded(Object.fromEntries(Object.entries(fields).filter(isNews)), size);
     const { name, input, output } = tool;
     const ended = state === "started" || output === "" ? {} : { output };
     const never = state === "failed" && this.#dialect.neverRan(update) ? { details: { notRun: true } } : {};
@@ -114,8 +114,8 @@ export class Translator {
   }
 
   /** A call that a person is asked about before anything else was said of it; null when it is known. */
-  asked(call: string, told: Fields, size: number): TurnEvent | null {
-    return this.#tools.has(call) ? null : this.#tool(call, { ...told, status: null }, size);
+  announce(call: string, toolCall: Fields, size: number): TurnEvent | null {
+    return this.#tools.has(call) ? null : this.#tool(call, { ...toolCall, status: null }, size);
   }
 
   /** A call that was not permitted, in case the agent says no more of it. */
@@ -180,8 +180,8 @@ function callOf(id: Json): string {
 }
 
 /** What a model would be told of the outcome; null when this update says nothing of it. */
-function outputOf(told: Fields): string | null {
-  const { content, rawOutput } = told;
+function outputOf(fields: Fields): string | null {
+  const { content, rawOutput } = fields;
   const parts = Array.isArray(content)
     ? (content as readonly Json[]).map((part) => partText(fieldsOf(part)))
     : [];

@@ -39,9 +39,9 @@ const USAGE_NAMES = {
   cacheWriteTokens: "cachedWriteTokens",
 } as const;
 
-function usageOf(given: { readonly [name: string]: Json }): Usage | null {
+function usageOf(usage: { readonly [name: string]: Json }): Usage | null {
   const counts = Object.entries(USAGE_NAMES).flatMap(([ours, theirs]) => {
-    const count = given[theirs];
+    const count = usage[theirs];
     return typeof count === "number" && count >= 0 ? [[ours, count] as const] : [];
   });
   // No model was asked, or nobody counted: neither is a figure.
@@ -85,30 +85,30 @@ export class HiddenFailure {
     );
     if (failure["severity"] === "error") {
       const kind = failure["category"] === "limit" ? { errorKind: "rate_limit" } : {};
-      return this.with({ code: null, message: wordsOf(failure), data: { ...failure, ...kind } });
+      return this.with({ code: null, message: failureText(failure), data: { ...failure, ...kind } });
     }
     if (!this.#failed) return null;
-    const message = this.#error === null ? this.#adapterText : wordsOf(this.#error);
+    const message = this.#error === null ? this.#adapterText : failureText(this.#error);
     return { code: null, message: message || "The agent reported an error", data: this.#error };
   }
 
   /** An error with when a limit ends: as it was told before, else as its words say. */
   with(error: EndError): EndError {
     const data = fieldsOf(error.data);
-    const said = resetInWords(`${error.message}\n${wordsIn(data["message"])}`, {
+    const resetMs = resetInWords(`${error.message}\n${wordsIn(data["message"])}`, {
       nowMs: this.#nowMs(),
       zone: Intl.DateTimeFormat().resolvedOptions().timeZone, // the agent runs on this machine
     });
-    const limit = this.#limit ?? (said === null ? null : { resetsAt: said });
+    const limit = this.#limit ?? (resetMs === null ? null : { resetsAt: resetMs });
     return limit === null ? error : { ...error, data: { ...data, limit } };
   }
 }
 
-function wordsOf(failure: Fields): string {
-  const said = [failure["message"], failure["title"], failure["description"]].find(
+function failureText(failure: Fields): string {
+  const message = [failure["message"], failure["title"], failure["description"]].find(
     (text) => typeof text === "string",
   );
-  return typeof said === "string" ? said : "The agent reported an error";
+  return typeof message === "string" ? message : "The agent reported an error";
 }
 
 const MICROS = 1_000_000;

@@ -155,7 +155,7 @@ export async function readStoredConfig({ holdfast }: BridgeParts, id: Conversati
 export interface StoredTitle {
   readonly title: string | null;
   /** A person gave it, or the fork: no agent gives another. */
-  readonly given: boolean;
+  readonly isFixed: boolean;
 }
 
 export async function readTitle(
@@ -165,9 +165,9 @@ export async function readTitle(
   const types = ["title", "conversation"] as const; // a fork begins with a title
   const [stored] = await holdfast.space.read({ conversation, limit: 1, newestFirst: true, types });
   const entry = stored === undefined ? null : decodeEntry(stored);
-  if (entry?.type === "title") return { title: entry.title, given: !("by" in entry) };
+  if (entry?.type === "title") return { title: entry.title, isFixed: !("by" in entry) };
   const title = entry?.type === "conversation" ? entry.title : undefined;
-  return { title: title ?? null, given: title !== undefined };
+  return { title: title ?? null, isFixed: title !== undefined };
 }
 
 /** An update of an agent that the bridge keeps something of, or adds something to. */
@@ -250,8 +250,8 @@ function keep(
 function titleEdits(conversation: ObservedConversation, bytes: Uint8Array, span: Span): readonly Edit[] {
   const title = stringAt(bytes, span);
   if (title === null || title.trim() === "") return [];
-  const { title: stored, given } = conversation.title;
-  if (given || isPreamble(title)) return [{ span, text: JSON.stringify(stored) }];
+  const { title: stored, isFixed } = conversation.title;
+  if (isFixed || isPreamble(title)) return [{ span, text: JSON.stringify(stored) }];
   inBackground(conversation.setTitle(title));
   return [];
 }

@@ -22,12 +22,12 @@ interface View {
  * Shows a host what other processes do in a conversation it has open: another window is at work in it, or a program. It
  * stops while a turn of this host runs, since nobody else can write one then, and so its own turns are not shown twice.
  */
-export class OtherTurns {
+export class ExternalTurns {
   readonly #parts: BridgeParts;
   readonly #id: ConversationId;
   readonly #view: View;
   readonly #onSettings: () => void;
-  readonly #turns: ShownTurns;
+  readonly #turns: TurnUpdates;
   #following: AbortController | null = null;
   #closed: boolean = false;
   /** The last turn of this host. */
@@ -44,7 +44,7 @@ export class OtherTurns {
     this.#view = view;
     this.#onSettings = onSettings;
     const [agent] = parts.upstreams;
-    this.#turns = new ShownTurns((call) => agent.describeCall(call, null));
+    this.#turns = new TurnUpdates((call) => agent.describeCall(call, null));
   }
 
   /** From this entry on. */
@@ -88,10 +88,10 @@ export class OtherTurns {
     const { headSeq: seq } = await this.#parts.holdfast.handle(this.#id).head();
     if (this.#following !== null || this.#closed) return;
     const types = ["config_change", "reset", "turn_start"] as const;
-    const looked = { conversation: this.#id, after: this.#seq, limit: GAP_ENTRIES_MAX, types };
+    const gap = { conversation: this.#id, after: this.#seq, limit: GAP_ENTRIES_MAX, types };
     this.showAfter(seq);
     // Written while nobody looked: by this host's own turn, or by another right behind it.
-    const unseen = (await space.read(looked)).map((entry) => decodeEntry(entry));
+    const unseen = (await space.read(gap)).map((entry) => decodeEntry(entry));
     if (unseen.some(({ type }) => type === "config_change")) this.#onSettings();
     for (const entry of unseen) this.#yield(entry);
     // A turn that clears the context says so itself.
@@ -148,10 +148,10 @@ export class OtherTurns {
 }
 
 /** Turns of others as the updates a host would have been sent. */
-class ShownTurns {
+class TurnUpdates {
   readonly #describe: Describe;
   /** What people said since the last turn began: the prompt of the next is among it. */
-  #said: Entry[] = [];
+  #prompts: Entry[] = [];
   /** The replies of the turn that runs, for one of which nothing was streamed. */
   #replies: Entry[] = [];
   #streamed: boolean = false;
@@ -200,7 +200,7 @@ class ShownTurns {
     const { message } = entry;
     // What is said while a loop runs is of its turn, and not the prompt of the next.
     if (message.role === "user" && this.#isLoop) yield* replayOf([{ ...entry, hidden: false }]);
-    else if (message.role === "user") this.#said.push(entry);
+    else if (message.role === "user") this.#prompts.push(entry);
     else if (!this.#isLoop) this.#replies.push(entry);
     else if (message.role === "assistant") yield* this.#answer(message);
     else yield* this.#result(message);
@@ -246,12 +246,12 @@ class ShownTurns {
   }
 
   forget(): void {
-    this.#said = [];
+    this.#prompts = [];
   }
 
   *#begin(): Generator<Fields> {
-    yield* replayOf(this.#said.map((said) => ({ ...said, hidden: false })));
-    this.#said = [];
+    yield* replayOf(this.#prompts.map((prompt) => ({ ...prompt, hidden: false })));
+    this.#prompts = [];
     this.#replies = [];
     this.#calls.clear();
     this.#streamed = false;

@@ -25,12 +25,12 @@ type HistoryBridge = Pick<BridgeContext, "holdfast" | "wire"> & {
  * The branch of a conversation on its way to the host, each entry once, page by page from its beginning: what is held is
  * a page of it, and what the host has not read.
  */
-export class ShownHistory {
+export class HistoryStream {
   readonly #bridge: HistoryBridge;
   readonly #id: ConversationId;
   readonly #replay: Replay;
   /** The end of what was shown. */
-  #shown: Leaf | null = null;
+  #end: Leaf | null = null;
   #updates: number = 0;
 
   constructor(bridge: HistoryBridge, id: ConversationId, describe: Describe = nothingMore) {
@@ -44,9 +44,9 @@ export class ShownHistory {
     const { space } = this.#bridge.holdfast;
     const id = this.#id;
     const { headSeq, leaf } = await space.head(id);
-    const before = this.#shown;
+    const before = this.#end;
     if (leaf.id === before?.id) return headSeq;
-    this.#shown = leaf;
+    this.#end = leaf;
     const branch = (end: Place): BranchEnd => ({ conversation: id, end });
     const from = before === null ? 0 : (await sharedDepth(space, branch(before), branch(leaf))) + 1;
     for await (const page of branchPages(space, id, leaf, from)) {
@@ -139,22 +139,22 @@ export class Replay {
     else calls.results.set(result.toolCallId, result);
   }
 
-  *#show(held: number): Generator<Fields> {
-    let shown = 0;
+  *#show(waitingMax: number): Generator<Fields> {
+    let count = 0;
     for (const next of this.#waiting) {
       if ("late" in next) yield lateResult(next.late);
       else {
         const { entry, message, calls } = next;
-        if (calls.open > 0 && this.#waiting.length - shown <= held) break;
+        if (calls.open > 0 && this.#waiting.length - count <= waitingMax) break;
         calls.shown = true;
         if (message.role === "user") yield* userChunks(entry);
         else if (message.role === "assistant")
           yield* replyChunks(entry, message, { results: calls.results, describe: this.#describe });
         calls.results.clear();
       }
-      shown++;
+      count++;
     }
-    this.#waiting = this.#waiting.slice(shown);
+    this.#waiting = this.#waiting.slice(count);
   }
 }
 
@@ -192,13 +192,13 @@ function* replyChunks(
 
 function toolCall(
   call: { readonly id: string; readonly name: string; readonly input: Json },
-  told: Fields,
+  details: Fields,
   result: ToolResult | null,
 ): Fields {
-  const said = saidBy(result === null ? OUTCOME_UNKNOWN : textOfBlocks(result.content));
+  const text = textContent(result === null ? OUTCOME_UNKNOWN : textOfBlocks(result.content));
   // A terminal lives no longer than the agent that opened it; a host drops what names one it does not know.
-  const kept = listIn(told["content"] ?? null).filter((part) => part["type"] !== "terminal");
-  const { title = call.name, kind, locations, rawOutput } = told;
+  const parts = listIn(details["content"] ?? null).filter((part) => part["type"] !== "terminal");
+  const { title = call.name, kind, locations, rawOutput } = details;
   const more = Object.entries({ kind, locations, rawOutput }).filter(([, value]) => value !== undefined);
   return {
     sessionUpdate: "tool_call",
@@ -206,7 +206,7 @@ function toolCall(
     title,
     rawInput: call.input,
     status: result === null || result.isError === true ? "failed" : "completed",
-    content: result !== null && kept.length > 0 ? kept : said,
+    content: result !== null && parts.length > 0 ? parts : text,
     ...Object.fromEntries(more as [string, Json][]),
     ...(result === null ? { _meta: { holdfast: { outcome: "unknown" } } } : {}),
   };
@@ -217,30 +217,30 @@ function lateResult(result: ToolResult): Fields {
     sessionUpdate: "tool_call_update",
     toolCallId: result.toolCallId,
     status: result.isError === true ? "failed" : "completed",
-    content: saidBy(textOfBlocks(result.content)),
+    content: textContent(textOfBlocks(result.content)),
   };
 }
 
-function saidBy(words: string): Json {
-  return words === "" ? [] : [{ type: "content", content: { type: "text", text: words } }];
+function textContent(text: string): Json {
+  return text === "" ? [] : [{ type: "content", content: { type: "text", text: text } }];
 }
 
-interface GivenHistory {
+interface HostHistory {
   readonly messages: readonly Message[];
   /** How many texts were for the model's program: no part of a conversation. */
-  readonly leftOut: number;
+  readonly omitted: number;
   /** What did not fit together and was mended, so that every call has its result. */
   readonly repairs: readonly Repair[];
 }
 
 /** The messages a host brings: with the protocol's own blocks, or as a Chat Completions request has them, tools included. */
-export function givenHistory(history: Json): GivenHistory {
+export function readHostHistory(history: Json): HostHistory {
   const items = listIn(history);
   if (!items.some((item) => isChatCompletion(item)))
-    return { messages: items.map((item) => messageOf(item)), leftOut: 0, repairs: [] };
+    return { messages: items.map((item) => messageOf(item)), omitted: 0, repairs: [] };
   // Every field is looked at by its reader: what does not fit is refused there.
   const { messages, system } = fromOpenAI(items as unknown as readonly OpenAIMessageLike[]);
-  return { ...wholePairs(messages), leftOut: system.length };
+  return { ...wholePairs(messages), omitted: system.length };
 }
 
 const OTHER_ROLES: ReadonlySet<Json | undefined> = new Set(["tool", "system", "developer", "function"]);

@@ -84,36 +84,36 @@ const OPTIONS: { readonly [method: string]: Options } = {
 
 /** What a request has in `_meta.holdfast`: a misspelled or malformed option would be ignored, so it is refused. */
 export function optionsIn(request: HostRequest): Fields {
-  const given = request.value("_meta", "holdfast");
-  if (given === undefined) return {};
-  const known = OPTIONS[request.method] ?? {};
-  const fields = fieldsIn(given);
-  if (fields === null) throw wrong(request, "_meta.holdfast must be an object", known);
+  const options = request.value("_meta", "holdfast");
+  if (options === undefined) return {};
+  const kinds = OPTIONS[request.method] ?? {};
+  const fields = fieldsIn(options);
+  if (fields === null) throw wrong(request, "_meta.holdfast must be an object", kinds);
   for (const [name, value] of Object.entries(fields)) {
-    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (kind === undefined) throw wrong(request, `Unknown option _meta.holdfast.${name}`, known);
-    if (!kind.fits(value)) throw wrong(request, `_meta.holdfast.${name} must be ${kind.is}`, known);
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    if (kind === undefined) throw wrong(request, `Unknown option _meta.holdfast.${name}`, kinds);
+    if (!kind.fits(value)) throw wrong(request, `_meta.holdfast.${name} must be ${kind.is}`, kinds);
   }
   return fields;
 }
 
-function wrong({ method }: HostRequest, what: string, known: Options): LogError {
+function wrong({ method }: HostRequest, what: string, kinds: Options): LogError {
   return new LogError(
     "invalid_request",
-    `${what}. ${method} takes ${Object.keys(known).join(", ")}. Nothing was sent.`,
+    `${what}. ${method} takes ${Object.keys(kinds).join(", ")}. Nothing was sent.`,
   );
 }
 
 /** The entry a host means: by our id of it, or by the agent's id of the message. Rejects an id as reads of an entry do. */
 export async function findMessage(conversation: Conversation, id: string): Promise<string> {
   const branch = await conversation.branch();
-  const found = branch.findLast((entry) => {
+  const match = branch.findLast((entry) => {
     if (entry.id === id) return true;
     if (entry.type !== "message") return false;
     const { messages } = fieldsOf(detailsOf(entry));
     return Array.isArray(messages) && (messages as readonly unknown[]).includes(id);
   });
-  return found?.id ?? (await conversation.entry(id)).id;
+  return match?.id ?? (await conversation.entry(id)).id;
 }
 
 /** A message of the user's by its id, or counted from the end of the branch: 1 is the last. */

@@ -45,7 +45,7 @@ export class HostView {
   readonly #parts: BridgeParts;
   readonly #conversation: ViewedConversation;
   /** What waits until the host knows the conversation, a line or an update; null when nothing has to. */
-  #held: (AgentLine | Fields)[] | null = null;
+  #queue: (AgentLine | Fields)[] | null = null;
   #events: EventUpdates;
   /** What a person is to be told of an agent that is parked, once it is known that no other goes on. */
   #parked: Notice | null = null;
@@ -75,7 +75,7 @@ export class HostView {
       this.#events = this.#newEvents();
       this.#conversation.accepted(event.turn);
     }
-    if (event.type === "asked") this.#show(this.#events.asked(event));
+    if (event.type === "asked") this.#show(this.#events.pendingCall(event));
     if (event.type === "continued") this.#conversation.continued();
     if (event.type === "switched") {
       this.#parked = null;
@@ -83,7 +83,7 @@ export class HostView {
     }
     const { upstreams } = this.#parts;
     const { id, upstream } = this.#conversation;
-    const notice = noticeOf(withoutId(event, id), { agent: upstream.agent, others: upstreams.length > 1 });
+    const notice = noticeOf(withoutId(event, id), { agent: upstream.agent, hasOthers: upstreams.length > 1 });
     if (notice === null) return this.#tellParked(event);
     if (event.type !== "parked") return this.tell(notice, event.type === "ended" ? "message" : "thought");
     this.#tellHost(notice);
@@ -103,30 +103,30 @@ export class HostView {
     if (line.onReached !== null) line.onReached();
     else if (this.#conversation.isStopping && this.#parts.wire.refuse(line)) return;
     else if (line.session === null) this.#parts.wire.forward(line, []);
-    else if (this.#held !== null) this.#held.push(line);
+    else if (this.#queue !== null) this.#queue.push(line);
     else this.#parts.wire.forward(line, this.#conversation.observe(line));
   }
 
   #show(update: Fields | null): void {
     if (update === null) return;
-    if (this.#held !== null) this.#held.push(update);
+    if (this.#queue !== null) this.#queue.push(update);
     else this.#parts.wire.update(this.#conversation.id, update);
   }
 
   /** From here on what the agent says waits; false when it did before. */
   holdBack(): boolean {
-    if (this.#held !== null) return false;
-    this.#held = [];
+    if (this.#queue !== null) return false;
+    this.#queue = [];
     return true;
   }
 
   /** The host knows the conversation now. */
   release(): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    for (const said of held)
-      if (said instanceof AgentLine) this.forward(said);
-      else this.#show(said);
+    const queue = this.#queue ?? [];
+    this.#queue = null;
+    for (const item of queue)
+      if (item instanceof AgentLine) this.forward(item);
+      else this.#show(item);
   }
 
   /** That an agent is parked is worth telling a person only if no other goes on in its place. */
@@ -160,10 +160,10 @@ export class HostView {
   }
 
   /** Asks whether a call may run; whoever answers that it is cancelled means the turn. */
-  async #askLeave(asked: PermissionAsked, signal: AbortSignal): Promise<"allow" | "deny" | "later"> {
+  async #askLeave(permission: PermissionAsked, signal: AbortSignal): Promise<"allow" | "deny" | "later"> {
     const { upstream, id, cwd } = this.#conversation;
-    const shown = upstream.describeCall({ name: asked.tool, input: asked.input }, cwd);
-    const answer = await this.#parts.wire.askUntil(signal, permissionText(asked, shown, id));
+    const callView = upstream.describeCall({ name: permission.tool, input: permission.input }, cwd);
+    const answer = await this.#parts.wire.askUntil(signal, permissionText(permission, callView, id));
     const result = answer?.result == null ? null : readableAt(answer.bytes, answer.result);
     const { outcome, optionId } = fieldsOf(fieldsOf(result)["outcome"]);
     if (outcome === "cancelled") this.#conversation.cancelTurn();
@@ -242,11 +242,11 @@ function questionText(question: Question, conversation: string): string {
 const ALLOW = "allow";
 
 /** A call that waits for a person, as the same parameters. */
-function permissionText(asked: PermissionAsked, shown: Fields, conversation: string): string {
-  const { call: toolCallId, tool: title, input: rawInput, request } = asked;
+function permissionText(permission: PermissionAsked, callView: Fields, conversation: string): string {
+  const { call: toolCallId, tool: title, input: rawInput, request } = permission;
   return JSON.stringify({
     sessionId: conversation,
-    toolCall: { toolCallId, title, rawInput, ...shown, status: "pending" },
+    toolCall: { toolCallId, title, rawInput, ...callView, status: "pending" },
     options: [
       { optionId: ALLOW, name: "Allow", kind: "allow_once" },
       { optionId: "deny", name: "Deny", kind: "reject_once" },
@@ -264,15 +264,15 @@ interface Notice extends NoticeText {
 interface About {
   readonly agent: string;
   /** There are other agents to go on with. */
-  readonly others: boolean;
+  readonly hasOthers: boolean;
 }
 
 /** What there is to tell about an event; null when there is nothing. */
-export function noticeOf(event: HostEvent, { agent, others }: About): Notice | null {
+export function noticeOf(event: HostEvent, { agent, hasOthers }: About): Notice | null {
   const meta = metaOf(event);
   const text = noticeText(event, {
     agent,
-    otherAgent: others || event.type === "switched" ? "/agent NAME" : null,
+    otherAgent: hasOthers || event.type === "switched" ? "/agent NAME" : null,
     timeText: isoTime,
   });
   return text === null || meta === null ? null : { ...text, meta: { event: event.type, agent, ...meta } };
@@ -315,8 +315,8 @@ function metaOf(event: HostEvent): { readonly [name: string]: Json } | null {
     case "backing_off":
       return { delayMs: event.delayMs, message: event.message };
     case "parked": {
-      const { class: known, message, resetAtMs } = event;
-      return { class: known, message, resetAt: resetAtMs === null ? null : isoTime(resetAtMs) };
+      const { class: endingClass, message, resetAtMs } = event;
+      return { class: endingClass, message, resetAt: resetAtMs === null ? null : isoTime(resetAtMs) };
     }
     case "switched":
       return { from: event.from, agent: event.to };

@@ -12,7 +12,7 @@ import type { EndingClass } from "#log/ending-class";
 import { endingMessage } from "#operations/text";
 
 /** Something the host was asked and has not answered. */
-interface Asked {
+interface PendingRequest {
   /** The agent that asks, and its own id of the request; null when we ask ourselves. */
   readonly from: { readonly line: AgentLine; readonly id: string } | null;
   readonly onAnswer: (answer: Message) => void;
@@ -24,7 +24,7 @@ const CANCELLED = `{"outcome":{"outcome":"cancelled"}}`;
 /** The host's wire: what leaves, and who waits for which answer. */
 export class HostWire {
   readonly #write: (line: Uint8Array) => void;
-  readonly #asked = new Map<number, Asked>();
+  readonly #pending = new Map<number, PendingRequest>();
   #lastId: number = 0;
   readonly #reading = new Pausable();
 
@@ -67,7 +67,7 @@ export class HostWire {
   ask(method: string, params: string): Promise<Message> {
     const { promise, resolve } = Promise.withResolvers<Message>();
     const id = ++this.#lastId;
-    this.#asked.set(id, { from: null, onAnswer: resolve });
+    this.#pending.set(id, { from: null, onAnswer: resolve });
     const head = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
     this.#write(encoder.encode(`${head},"params":${params}}`));
     return promise;
@@ -80,7 +80,7 @@ export class HostWire {
     const over = Promise.withResolvers<null>();
     const withdraw = (): void => {
       over.resolve(null);
-      if (this.#asked.delete(id)) this.notify("$/cancel_request", `{"requestId":${id}}`);
+      if (this.#pending.delete(id)) this.notify("$/cancel_request", `{"requestId":${id}}`);
     };
     signal.addEventListener("abort", withdraw, { once: true });
     if (signal.aborted) withdraw();
@@ -104,7 +104,7 @@ export class HostWire {
     if (id !== null && method !== null && textAt(bytes, id) !== "null") {
       const ours = ++this.#lastId;
       const from = { line, id: textAt(bytes, id) };
-      this.#asked.set(ours, { from, onAnswer: (answer) => line.onAnswer?.(answer) });
+      this.#pending.set(ours, { from, onAnswer: (answer) => line.onAnswer?.(answer) });
       return [{ span: id, text: String(ours) }];
     }
     const span = message.param("requestId");
@@ -115,23 +115,23 @@ export class HostWire {
     return cancelled.length === 0 ? null : cancelled.map((ours) => ({ span, text: String(ours) }));
   }
 
-  #find(fits: (from: NonNullable<Asked["from"]>) => boolean): readonly number[] {
-    return [...this.#asked].flatMap(([id, { from }]) => (from !== null && fits(from) ? [id] : []));
+  #find(fits: (from: NonNullable<PendingRequest["from"]>) => boolean): readonly number[] {
+    return [...this.#pending].flatMap(([id, { from }]) => (from !== null && fits(from) ? [id] : []));
   }
 
   /** The host's answer to something it was asked. An answer nobody waits for any more is dropped. */
   receiveAnswer(message: Message): void {
     const id = message.id === null ? Number.NaN : Number(textAt(message.bytes, message.id));
-    const asked = this.#asked.get(id);
-    if (asked === undefined || message.id === null) return;
-    this.#asked.delete(id);
-    const { from } = asked;
+    const pending = this.#pending.get(id);
+    if (pending === undefined || message.id === null) return;
+    this.#pending.delete(id);
+    const { from } = pending;
     if (from !== null) {
       const { session, connection } = from.line;
       const ids = session === null ? [] : rewriteIds(message, session.conversation, session.upstream);
       connection.send(splice(message.bytes, [...ids, { span: message.id, text: from.id }]));
     }
-    asked.onAnswer(message);
+    pending.onAnswer(message);
   }
 
   /** Answers a question for leave in the name of a person who has cancelled; false when the line is none. */
@@ -150,11 +150,11 @@ export class HostWire {
   }
 
   /** A turn is being cancelled: the agent need not wait for a person who will not answer. */
-  cancelAsked(conversation: ConversationId): void {
+  cancelPermissions(conversation: ConversationId): void {
     for (const id of this.#find(({ line }) => line.session?.conversation === conversation)) {
-      const { from } = this.#asked.get(id) ?? {};
+      const { from } = this.#pending.get(id) ?? {};
       if (from?.line.message.method !== "session/request_permission") continue;
-      this.#asked.delete(id);
+      this.#pending.delete(id);
       this.#cancel(from.line, from.id);
     }
   }
@@ -162,7 +162,7 @@ export class HostWire {
   /** The agent is gone: its dialogs are taken back. */
   withdraw(connection: Connection): void {
     for (const id of this.#find(({ line }) => line.connection === connection)) {
-      this.#asked.delete(id);
+      this.#pending.delete(id);
       this.notify("$/cancel_request", `{"requestId":${id}}`);
     }
   }
@@ -214,12 +214,19 @@ export function errorOf(error: unknown, conversation: string | null): string {
     });
   }
   if (error instanceof UpstreamFailure) {
-    const { class: known, message, resetAtMs } = error.ending;
-    const meta = { class: known, message, ...resetOf(resetAtMs) };
-    const said = messageIn(error);
-    if (said !== null && said.error !== null && known !== "auth")
-      return spliceWithin(said.bytes, said.error, withMeta(said.bytes, said.error, "data", meta));
-    return errorText(known === "auth" ? AUTH_REQUIRED : INTERNAL, message, { ...about, holdfast: meta });
+    const { class: endingClass, message, resetAtMs } = error.ending;
+    const meta = { class: endingClass, message, ...resetOf(resetAtMs) };
+    const response = messageIn(error);
+    if (response !== null && response.error !== null && endingClass !== "auth")
+      return spliceWithin(
+        response.bytes,
+        response.error,
+        withMeta(response.bytes, response.error, "data", meta),
+      );
+    return errorText(endingClass === "auth" ? AUTH_REQUIRED : INTERNAL, message, {
+      ...about,
+      holdfast: meta,
+    });
   }
   const message = error instanceof Error ? error.message : String(error);
   return errorText(INTERNAL, message, { ...about, holdfast: { ...REFUSED, message } });
@@ -243,20 +250,20 @@ export function turnError(
   agent: string,
   ids: { from: string | null; to: string },
 ): string {
-  const { class: known, message, resetAtMs, end } = result;
-  const meta = { class: known, message, agent, kept: true, ...resetOf(resetAtMs) };
-  const said = messageIn(end);
-  if (said !== null && said.error !== null) {
-    const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
-    const more = withMeta(said.bytes, said.error, "data", withoutId(meta, ids));
+  const { class: endingClass, message, resetAtMs, end } = result;
+  const meta = { class: endingClass, message, agent, kept: true, ...resetOf(resetAtMs) };
+  const response = messageIn(end);
+  if (response !== null && response.error !== null) {
+    const edits = ids.from === null ? [] : rewriteIds(response, ids.from, ids.to);
+    const more = withMeta(response.bytes, response.error, "data", withoutId(meta, ids));
     // Not every agent has the protocol's word for it.
-    const code = known === "auth" ? spanAt(said.bytes, said.error, ["code"]) : null;
+    const code = endingClass === "auth" ? spanAt(response.bytes, response.error, ["code"]) : null;
     const login = code === null ? [] : [{ span: code, text: String(AUTH_REQUIRED) }];
-    return spliceWithin(said.bytes, said.error, [...edits, ...more, ...login]);
+    return spliceWithin(response.bytes, response.error, [...edits, ...more, ...login]);
   }
-  const code = known === "auth" ? AUTH_REQUIRED : INTERNAL;
-  const told = withoutId({ ...meta, message: endingMessage(result) }, ids);
-  return errorText(code, told.message, { sessionId: ids.to, holdfast: told });
+  const code = endingClass === "auth" ? AUTH_REQUIRED : INTERNAL;
+  const about = withoutId({ ...meta, message: endingMessage(result) }, ids);
+  return errorText(code, about.message, { sessionId: ids.to, holdfast: about });
 }
 
 function withoutId<M extends { readonly message: string }>(

@@ -59,9 +59,9 @@ async function readPage(
   const input = { limit: PAGE, ...(after === null ? {} : { cursor: after }) };
   const { conversations, next } = valueOf(await perform(listConversations, input, { holdfast, clock }));
   const rows: Row[] = [];
-  for (const listed of conversations)
-    if (!isForgotten(listed, bridge.clock.nowMs()) && !(await isStillborn(bridge, listed)))
-      rows.push(await rowOf(bridge, listed));
+  for (const row of conversations)
+    if (!isForgotten(row, bridge.clock.nowMs()) && !(await isStillborn(bridge, row)))
+      rows.push(await rowOf(bridge, row));
   return { rows, next: next === null ? { in: "native", from: 0 } : { in: "conversations", after: next } };
 }
 
@@ -76,24 +76,24 @@ function isForgotten({ title, headSeq, origin, updatedAt }: ConversationRow, now
 }
 
 /** A host was refused a session for it: it holds nothing, and nobody knows it. */
-async function isStillborn(bridge: BridgeContext, listed: ConversationRow): Promise<boolean> {
-  const { title, headSeq, origin, damage, conversation, summary } = listed;
+async function isStillborn(bridge: BridgeContext, row: ConversationRow): Promise<boolean> {
+  const { title, headSeq, origin, damage, conversation, summary } = row;
   if (title !== null || origin !== null || damage !== null || headSeq > STILLBORN_SEQ_MAX) return false;
   if (bridge.conversations.get(conversation) !== null) return false;
-  return (summary?.links ?? (await linksOf(bridge, bridge.holdfast, listed)).length) === 0;
+  return (summary?.links ?? (await linksOf(bridge, bridge.holdfast, row)).length) === 0;
 }
 
 const STILLBORN_SEQ_MAX = 2; // its root and its settings
 
-async function rowOf(bridge: BridgeContext, listed: ConversationRow): Promise<Row> {
-  const { conversation, title, updatedAt } = listed;
-  const cwd = await folderOf(bridge, listed);
+async function rowOf(bridge: BridgeContext, row: ConversationRow): Promise<Row> {
+  const { conversation, title, updatedAt } = row;
+  const cwd = await folderOf(bridge, row);
   return { sessionId: conversation, cwd, ...(title === null ? {} : { title }), updatedAt };
 }
 
 /** Where the conversation lives now: it may have followed its project since it was made. */
-async function folderOf(bridge: BridgeContext, listed: ConversationRow): Promise<string> {
-  const { conversation, headSeq, cwd, damage } = listed;
+async function folderOf(bridge: BridgeContext, row: ConversationRow): Promise<string> {
+  const { conversation, headSeq, cwd, damage } = row;
   const open = bridge.conversations.get(conversation);
   if (open !== null) return open.settings.folder(cwd) ?? "/";
   const read = bridge.listCache.folders.get(conversation);
@@ -104,7 +104,7 @@ async function folderOf(bridge: BridgeContext, listed: ConversationRow): Promise
   return now;
 }
 
-function nativeRow({ sessionId, cwd, title, updatedAt }: NativeListed): Row {
+function nativeRow({ sessionId, cwd, title, updatedAt }: NativeSession): Row {
   return {
     sessionId,
     cwd,
@@ -131,7 +131,7 @@ function readCursor(text: string | null): Cursor | null {
 }
 
 /** A session that only an agent knows, as a list shows it. */
-interface NativeListed {
+interface NativeSession {
   /** The id its conversation will have: the agent's name and its own id. */
   readonly sessionId: string;
   readonly cwd: string;
@@ -176,18 +176,18 @@ async function isOurs(bridge: BridgeContext, id: string): Promise<boolean> {
 async function messagesOf(
   upstream: HostedAgent,
   session: string,
-  at: { readonly id: string; readonly cwd: string },
+  place: { readonly id: string; readonly cwd: string },
 ): Promise<readonly NativeMessage[]> {
   if (upstream.native !== null) return (await upstream.native.read(session)) ?? [];
-  const conversation = parseConversationId(at.id);
-  const told = await upstream.replayedHistory(session, {
+  const conversation = parseConversationId(place.id);
+  const history = await upstream.replayedHistory(session, {
     conversation,
-    cwd: at.cwd,
+    cwd: place.cwd,
     model: null,
     config: {},
     usedAt: null,
   });
-  return told.map(({ role, text }) => ({
+  return history.map(({ role, text }) => ({
     id: null,
     time: null,
     message: { role, content: [{ type: "text", text }] },
@@ -195,7 +195,7 @@ async function messagesOf(
 }
 
 /** The sessions that only agents know, newest first. */
-async function nativeSessions(bridge: BridgeContext): Promise<readonly NativeListed[]> {
+async function nativeSessions(bridge: BridgeContext): Promise<readonly NativeSession[]> {
   if (bridge.holdfast.spaceId !== NATIVE_SPACE) return [];
   const known = new Set([...(await linkedIds(bridge, bridge.holdfast)), ...(await linkedElsewhere(bridge))]);
   const lists = await Promise.all(bridge.upstreams.map((upstream) => sessionsOf(upstream)));
@@ -205,7 +205,7 @@ async function nativeSessions(bridge: BridgeContext): Promise<readonly NativeLis
     .toSorted((one, other) => (other.updatedAt ?? "").localeCompare(one.updatedAt ?? ""));
 }
 
-async function sessionsOf(upstream: HostedAgent): Promise<readonly NativeListed[]> {
+async function sessionsOf(upstream: HostedAgent): Promise<readonly NativeSession[]> {
   const { agent, native } = upstream;
   if (native !== null) {
     const sessions = await native.list();
@@ -214,9 +214,9 @@ async function sessionsOf(upstream: HostedAgent): Promise<readonly NativeListed[
     );
   }
   // An agent that cannot list now must not keep people from what is listed here.
-  const told = await upstream.listed().catch(() => null);
-  const listed = listIn(fieldsOf(told)["sessions"] ?? null);
-  return listed.flatMap(({ sessionId, cwd, title, updatedAt }) =>
+  const response = await upstream.listSessions().catch(() => null);
+  const rows = listIn(fieldsOf(response)["sessions"] ?? null);
+  return rows.flatMap(({ sessionId, cwd, title, updatedAt }) =>
     typeof sessionId !== "string" || typeof cwd !== "string"
       ? []
       : [{ sessionId: `${agent}:${sessionId}`, cwd, title: textOr(title), updatedAt: textOr(updatedAt) }],
@@ -229,24 +229,24 @@ function textOr(value: Json | undefined): string | null {
 
 /** What the conversations of other spaces hold. */
 async function linkedElsewhere(bridge: BridgeContext): Promise<ReadonlySet<string>> {
-  const known = new Set<string>();
+  const ids = new Set<string>();
   const { store, spaceId } = bridge.holdfast;
   for (const other of await store.spaces()) {
     if (other === spaceId) continue;
-    for (const id of await linkedIds(bridge, bridge.holdfast.inSpace(other))) known.add(id);
+    for (const id of await linkedIds(bridge, bridge.holdfast.inSpace(other))) ids.add(id);
   }
-  return known;
+  return ids;
 }
 
 /** What the conversations of a space hold already, by the id it would be listed under. */
 async function linkedIds(bridge: BridgeContext, holdfast: Holdfast): Promise<ReadonlySet<string>> {
-  const known = new Set<string>();
-  for await (const listed of holdfast.listAll()) {
-    known.add(listed.conversation);
-    if (listed.damage !== null) continue;
-    for (const id of await linksOf(bridge, holdfast, listed)) known.add(id);
+  const ids = new Set<string>();
+  for await (const row of holdfast.listAll()) {
+    ids.add(row.conversation);
+    if (row.damage !== null) continue;
+    for (const id of await linksOf(bridge, holdfast, row)) ids.add(id);
   }
-  return known;
+  return ids;
 }
 
 /** The sessions a conversation has held. A log that has not grown has the links it had. */

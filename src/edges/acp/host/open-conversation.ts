@@ -19,7 +19,7 @@ import {
   readTitle,
 } from "./conversation-settings.ts";
 import { HostView, type ViewedConversation } from "./host-view.ts";
-import { OtherTurns } from "./external-turns.ts";
+import { ExternalTurns } from "./external-turns.ts";
 import { changedChoices, choicesIn, type Config } from "#log/projections/config";
 import { bounded } from "#upstream/sessions/bounded";
 
@@ -48,7 +48,7 @@ export class OpenConversation implements ViewedConversation {
   readonly view: HostView;
   readonly #parts: BridgeParts;
   /** Shows what others do in it, once the host has it open. */
-  #others: OtherTurns | null = null;
+  #externalTurns: ExternalTurns | null = null;
   #title: StoredTitle;
   #params: string | null = null;
   #cwd: string | null = null;
@@ -67,12 +67,12 @@ export class OpenConversation implements ViewedConversation {
   constructor(
     parts: BridgeParts,
     id: ConversationId,
-    known: { readonly config: Fields; readonly title: StoredTitle },
+    state: { readonly config: Fields; readonly title: StoredTitle },
   ) {
     this.id = id;
     this.#parts = parts;
-    this.#title = known.title;
-    this.settings = new ConversationSettings(known.config, {
+    this.#title = state.title;
+    this.settings = new ConversationSettings(state.config, {
       config: () => readStoredConfig(parts, id),
       note: (bodies) => parts.turns.note(id, bodies),
     });
@@ -121,8 +121,8 @@ export class OpenConversation implements ViewedConversation {
   /** Keeps a title that an agent gave, or a prompt; one that a person or a fork gave stays. */
   async setTitle(title: string): Promise<void> {
     const now = await readTitle(this.#parts, this.id);
-    this.#title = now.given ? now : { title, given: false };
-    if (now.given || now.title === title) return;
+    this.#title = now.isFixed ? now : { title, isFixed: false };
+    if (now.isFixed || now.title === title) return;
     const body = JSON.stringify({ type: "title", title, by: "agent" });
     await (await this.#parts.holdfast.conversation(this.id)).appendOutside(body);
   }
@@ -148,7 +148,7 @@ export class OpenConversation implements ViewedConversation {
     const isFirst = this.view.holdBack();
     // One after the other: whoever finds a session there uses that one.
     const connecting = this.#connecting.then(() => this.#connect());
-    this.#connecting = settled(connecting);
+    this.#connecting = untilDone(connecting);
     try {
       return await connecting;
     } catch (error) {
@@ -181,7 +181,7 @@ export class OpenConversation implements ViewedConversation {
     const before = this.#cancels;
     const isCancelled = (): boolean => this.#cancels !== before;
     const running = this.#prompts.then(() => this.#connecting).then(() => run(isCancelled));
-    this.#prompts = settled(running);
+    this.#prompts = untilDone(running);
     return running;
   }
 
@@ -194,7 +194,7 @@ export class OpenConversation implements ViewedConversation {
   async send(request: HostPrompt, isCancelled: () => boolean): Promise<BridgeTurn> {
     this.#stopping = false;
     this.#sent = { agent: request.agent, isCancelled };
-    this.#others?.promptSent();
+    this.#externalTurns?.promptSent();
     const { content, ...options } = request;
     const force = options.force === true || this.#forceNext;
     const result = await this.#parts.turns.send(this.id, content, {
@@ -214,14 +214,14 @@ export class OpenConversation implements ViewedConversation {
   /** The host has been answered: what others do, and what the agent says besides, is shown again. */
   promptShown(): void {
     this.#sent = null;
-    void this.#others?.promptEnded().catch(() => undefined);
+    void this.#externalTurns?.promptEnded().catch(() => undefined);
     for (const upstream of this.#parts.upstreams) upstream.sessionOf(this.id)?.turnShown();
   }
 
   accepted(turn: string): void {
     // A cancel that came before there was anything to cancel.
     if (this.#sent?.isCancelled() === true) this.cancelTurn();
-    this.#others?.promptAccepted(turn);
+    this.#externalTurns?.promptAccepted(turn);
   }
 
   continued(): void {
@@ -242,19 +242,19 @@ export class OpenConversation implements ViewedConversation {
   cancelTurn(): void {
     // A second cancel finds nothing running, and does not undo the first.
     if (this.#parts.turns.cancel(this.id)) this.#stopping = true;
-    this.#parts.wire.cancelAsked(this.id);
+    this.#parts.wire.cancelPermissions(this.id);
   }
 
   /** From this entry on the host is shown what others do in the conversation. */
-  showOthersAfter(seq: number): void {
-    this.#others ??= new OtherTurns(this.#parts, this.view, () => this.#followSettings());
-    this.#others.showAfter(seq);
+  showExternalTurnsAfter(seq: number): void {
+    this.#externalTurns ??= new ExternalTurns(this.#parts, this.view, () => this.#followSettings());
+    this.#externalTurns.showAfter(seq);
   }
 
   /** What another window chose holds here, too, before the next prompt is sent. */
   #followSettings(): void {
     const following = this.#connecting.then(() => followSettings(this.#parts, this));
-    this.#connecting = settled(following);
+    this.#connecting = untilDone(following);
     void following.then(
       (switched) => (this.#optionsOwed ||= switched),
       () => undefined,
@@ -263,7 +263,7 @@ export class OpenConversation implements ViewedConversation {
 
   /** The host has closed it, or is gone. */
   close(): void {
-    this.#others?.close();
+    this.#externalTurns?.close();
   }
 
   observe(line: AgentLine): readonly Edit[] {
@@ -288,7 +288,7 @@ export class OpenConversation implements ViewedConversation {
   }
 }
 
-function settled(work: Promise<unknown>): Promise<void> {
+function untilDone(work: Promise<unknown>): Promise<void> {
   return work.then(
     () => undefined,
     () => undefined,
@@ -296,9 +296,9 @@ function settled(work: Promise<unknown>): Promise<void> {
 }
 
 /** The options as they came with the session, before anything was set again. */
-function firstOptions({ opened }: BridgeSession): Json {
-  if (opened === null || opened.result === null) return null;
-  return fieldsOf(readableAt(opened.bytes, opened.result))["configOptions"] ?? null;
+function firstOptions({ openAnswer }: BridgeSession): Json {
+  if (openAnswer === null || openAnswer.result === null) return null;
+  return fieldsOf(readableAt(openAnswer.bytes, openAnswer.result))["configOptions"] ?? null;
 }
 
 const APPLY_MS = 10_000; // an agent that takes longer keeps no prompt waiting
@@ -322,7 +322,7 @@ async function followSettings(parts: BridgeParts, conversation: FollowingConvers
   const now = settings.config;
   const [{ agent: from }, { agent }] = [agentOf(parts, before), agentOf(parts, now)];
   const { session } = conversation;
-  const shown = shownOf(session);
+  const earlier = settingsView(session);
   const chosen = changedChoices(choicesIn(before, agent), choicesIn(now, agent));
   if (session !== null && Object.keys(chosen).length > 0)
     await bounded(
@@ -330,19 +330,19 @@ async function followSettings(parts: BridgeParts, conversation: FollowingConvers
       session.applyChoices(chosen),
     ).catch(() => undefined);
   await session?.refresh();
-  const { mode, options } = shownOf(session);
+  const { mode, options } = settingsView(session);
   if (from !== agent) {
     const _meta = { holdfast: { event: "switched", from, agent } };
     parts.wire.update(id, { sessionUpdate: "session_info_update", _meta });
   }
-  if (typeof mode === "string" && mode !== shown.mode)
+  if (typeof mode === "string" && mode !== earlier.mode)
     parts.wire.update(id, { sessionUpdate: "current_mode_update", currentModeId: mode });
-  if (from !== agent || options !== shown.options) conversation.tellOptions();
+  if (from !== agent || options !== earlier.options) conversation.tellOptions();
   return from !== agent;
 }
 
 /** What a host shows of a session's settings; its options as text, to be compared. */
-function shownOf(session: BridgeSession | null): { readonly mode: Json; readonly options: string } {
+function settingsView(session: BridgeSession | null): { readonly mode: Json; readonly options: string } {
   const { modes = null, options = null } = session?.options ?? {};
   return { mode: fieldsOf(modes)["currentModeId"] ?? null, options: JSON.stringify(options) };
 }

@@ -28,8 +28,8 @@ export class OpenConversations {
   /** Opens a conversation if it is not open; one that does not exist is an error. */
   async open(id: string): Promise<OpenConversation> {
     const conversation = parseConversationId(id);
-    const known = this.#open.get(conversation);
-    if (known !== undefined) return known;
+    const open = this.#open.get(conversation);
+    if (open !== undefined) return open;
     // Opened once, so that those who wait for it go on in the order they came in: a cancel behind its prompt.
     const opening = this.#opening.get(conversation) ?? this.#read(conversation);
     this.#opening.set(conversation, opening);

@@ -8,7 +8,7 @@ import type { Json } from "#log/json/json-text";
 import type { OpenConversation, ReadySession } from "./open-conversation.ts";
 import { type HostRequest, findMessage, optionsIn } from "./host-request.ts";
 import type { BridgeContext } from "./open-conversations.ts";
-import { ShownHistory, givenHistory } from "./history.ts";
+import { HistoryStream, readHostHistory } from "./history.ts";
 import { withKnownTools } from "#agent/mcp/given-servers";
 import { withoutSecrets } from "#agent/mcp/stored-servers";
 import { adoptNative, nativeRef } from "./list-sessions.ts";
@@ -26,7 +26,7 @@ import { readableAt } from "#edges/acp/wire/spans";
 type Meta = { readonly [name: string]: Json };
 
 export async function newSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
-  const cwd = cwdGiven(request);
+  const cwd = requiredCwd(request);
   // An agent that cannot even be started leaves nothing behind.
   await bridge.upstreams[0].introduce();
   const stored = await bridge.holdfast.create({ cwd });
@@ -36,7 +36,7 @@ export async function newSession(bridge: BridgeContext, request: HostRequest): P
     const ready = await conversation.connect();
     const { headSeq: seq } = await stored.head();
     answer(bridge, request, { conversation, ready });
-    conversation.showOthersAfter(seq);
+    conversation.showExternalTurnsAfter(seq);
   } catch (error) {
     // Nothing is erased unasked. What never had a session is not listed, and is taken up if the host comes back to it.
     bridge.conversations.remove(conversation.id);
@@ -52,38 +52,43 @@ export async function loadSession(bridge: BridgeContext, request: HostRequest): 
   const { conversation, meta } = await openConversation(bridge, request);
   const { upstream, cwd } = conversation;
   const describe: Describe = (call) => upstream.describeCall(call, cwd);
-  const history = new ShownHistory(bridge, conversation.id, describe);
-  const [connected, shown] = await Promise.allSettled([connectIfPossible(conversation), history.show()]);
+  const history = new HistoryStream(bridge, conversation.id, describe);
+  const [connected, replay] = await Promise.allSettled([connectIfPossible(conversation), history.show()]);
   if (connected.status === "rejected") throw connected.reason;
-  if (shown.status === "rejected") throw shown.reason;
+  if (replay.status === "rejected") throw replay.reason;
   const ready = connected.value;
   const seq = await history.show();
-  const wanted = { conversation: conversation.id, types: ["plan"], newestFirst: true, limit: 1 } as const;
-  const [stored] = await bridge.holdfast.space.read(wanted);
+  const planRequest = {
+    conversation: conversation.id,
+    types: ["plan"],
+    newestFirst: true,
+    limit: 1,
+  } as const;
+  const [stored] = await bridge.holdfast.space.read(planRequest);
   const plan = stored === undefined ? null : decodeEntry(stored);
   if (plan?.type === "plan" && plan.data !== undefined)
     bridge.wire.update(conversation.id, fieldsOf(plan.data));
-  const found = await upstream.restored(conversation.id);
-  for (const update of found?.updates ?? []) bridge.wire.update(conversation.id, update);
-  answer(bridge, request, { conversation, ready, meta: withFound(meta, found) });
-  conversation.showOthersAfter(seq);
+  const state = await upstream.restored(conversation.id);
+  for (const update of state?.updates ?? []) bridge.wire.update(conversation.id, update);
+  answer(bridge, request, { conversation, ready, meta: withState(meta, state) });
+  conversation.showExternalTurnsAfter(seq);
   tellLoss(conversation, ready);
-  if (found?.notice != null) conversation.view.tell(found.notice, "message");
+  if (state?.notice != null) conversation.view.tell(state.notice, "message");
 }
 
 export async function resumeSession(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const { conversation, meta } = await openConversation(bridge, request);
   const ready = await connectIfPossible(conversation);
   const { headSeq: seq } = await bridge.holdfast.handle(conversation.id).head();
-  const found = await conversation.upstream.restored(conversation.id);
-  answer(bridge, request, { conversation, meta: withFound(meta, found), ready });
-  conversation.showOthersAfter(seq);
+  const state = await conversation.upstream.restored(conversation.id);
+  answer(bridge, request, { conversation, meta: withState(meta, state), ready });
+  conversation.showExternalTurnsAfter(seq);
   tellLoss(conversation, ready);
-  if (found?.notice != null) conversation.view.tell(found.notice, "message");
+  if (state?.notice != null) conversation.view.tell(state.notice, "message");
 }
 
-function withFound(meta: Meta, found: RestoredState | null): Meta {
-  return found === null ? meta : { ...meta, restored: found.meta };
+function withState(meta: Meta, state: RestoredState | null): Meta {
+  return state === null ? meta : { ...meta, restored: state.meta };
 }
 
 /** The session that carried the conversation was found to be gone, and the next prompt will not say so any more. */
@@ -117,7 +122,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
   const ready = await conversation.connect();
   const { headSeq: seq } = await bridge.holdfast.handle(conversation.id).head();
   answer(bridge, request, { conversation, ready, meta });
-  conversation.showOthersAfter(seq);
+  conversation.showExternalTurnsAfter(seq);
   conversation.view.tell(forkedNotice(source.id), "thought");
 }
 
@@ -155,7 +160,7 @@ export async function deleteSession(bridge: BridgeContext, request: HostRequest)
   if (request.id !== null) bridge.wire.respond(request.id, "{}");
 }
 
-interface Opened {
+interface OpenReply {
   readonly conversation: OpenConversation;
   readonly ready: ReadySession | null;
   readonly meta?: Meta;
@@ -164,14 +169,14 @@ interface Opened {
 function answer(
   bridge: BridgeContext,
   request: HostRequest,
-  { conversation, ready, meta = {} }: Opened,
+  { conversation, ready, meta = {} }: OpenReply,
 ): void {
   if (request.id !== null)
     bridge.wire.respond(
       request.id,
       ready === null
         ? JSON.stringify({ _meta: { holdfast: { agent: conversation.upstream.agent, ...meta } } })
-        : openResult(conversation, ready, { method: request.method, meta }),
+        : openResponse(conversation, ready, { method: request.method, meta }),
     );
   conversation.view.release();
   const { commands: availableCommands } = conversation.upstream;
@@ -200,10 +205,10 @@ async function openConversation(
   await checkFolder(request);
   const options = optionsIn(request);
   const history = request.value("history") ?? options["history"];
-  const known = await exists(bridge, id);
-  const made = !known && history !== undefined ? await createFrom(bridge, request, history) : {};
-  if (!known && history === undefined && nativeRef(bridge, id) !== null)
-    await adoptNative(bridge, id, cwdGiven(request));
+  const isStored = await exists(bridge, id);
+  const historyMeta = !isStored && history !== undefined ? await createFrom(bridge, request, history) : {};
+  if (!isStored && history === undefined && nativeRef(bridge, id) !== null)
+    await adoptNative(bridge, id, requiredCwd(request));
   const conversation = await bridge.conversations.open(id);
   try {
     await keepParams(conversation, request);
@@ -212,7 +217,7 @@ async function openConversation(
     // Another host works in it just now: what was given holds here, and is written with the next change.
     if (!isLogError(error, "busy")) throw error;
   }
-  return { conversation, meta: known && history !== undefined ? { historyIgnored: true } : made };
+  return { conversation, meta: isStored && history !== undefined ? { historyIgnored: true } : historyMeta };
 }
 
 /** A conversation does not follow into a folder that is not there: its agents could not work, and would lose it. */
@@ -220,7 +225,7 @@ async function checkFolder(request: HostRequest): Promise<void> {
   const cwd = request.text("cwd");
   if (cwd === null) return;
   const there = await stat(cwd).then(
-    (found) => found.isDirectory(),
+    (state) => state.isDirectory(),
     () => false,
   );
   if (!there)
@@ -241,17 +246,17 @@ async function exists(bridge: BridgeContext, id: string): Promise<boolean> {
 }
 
 async function createFrom(bridge: BridgeContext, request: HostRequest, history: Json): Promise<Meta> {
-  const { messages, leftOut, repairs } = givenHistory(history);
+  const { messages, omitted, repairs } = readHostHistory(history);
   const entries = messages.map((message): EntryBody => ({ type: "message", message }));
-  await bridge.holdfast.create({ id: request.session, cwd: cwdGiven(request), entries });
+  await bridge.holdfast.create({ id: request.session, cwd: requiredCwd(request), entries });
   const mended = repairs.map(({ kind, call, at, message }) => ({ kind, call, at, message }));
   return {
-    ...(leftOut === 0 ? {} : { historyLeftOut: leftOut }),
+    ...(omitted === 0 ? {} : { historyLeftOut: omitted }),
     ...(mended.length === 0 ? {} : { historyRepaired: mended }),
   };
 }
 
-function cwdGiven(request: HostRequest): string {
+function requiredCwd(request: HostRequest): string {
   const cwd = request.text("cwd");
   if (cwd === null || cwd === "") throw new LogError("invalid_request", `${request.method} needs a cwd`);
   return cwd;
@@ -260,8 +265,8 @@ function cwdGiven(request: HostRequest): string {
 /** What the host gives with a session is kept for the agents to come, its secrets in memory only. */
 async function keepParams(conversation: OpenConversation, request: HostRequest): Promise<void> {
   conversation.openedWith(request.paramsText, request.text("cwd"));
-  const known = conversation.settings.config.mcpServers ?? [];
-  const servers = withKnownTools(withoutSecrets(request.value("mcpServers") ?? null), known);
+  const earlier = conversation.settings.config.mcpServers ?? [];
+  const servers = withKnownTools(withoutSecrets(request.value("mcpServers") ?? null), earlier);
   const directories = request.value("additionalDirectories");
   await conversation.settings.change({
     ...(servers.length === 0 && conversation.settings.config.mcpServers === undefined
@@ -283,15 +288,18 @@ const NAMING: ReadonlySet<string> = new Set(["session/new", "session/fork"]);
  * The result for a host that opened a conversation. A new session's own result passes as it came, but for its id; one
  * whose settings were replayed, or that has more to say, is made from it.
  */
-function openResult(
+function openResponse(
   conversation: OpenConversation,
   ready: ReadySession,
-  asked: { readonly method: string; readonly meta: { readonly [name: string]: Json } },
+  reply: { readonly method: string; readonly meta: { readonly [name: string]: Json } },
 ): string {
-  const { method, meta } = asked;
+  const { method, meta } = reply;
   const { session, connected } = ready;
-  const { opened, options } = session;
-  const result = opened === null || opened.result === null ? null : readableAt(opened.bytes, opened.result);
+  const { openAnswer, options } = session;
+  const result =
+    openAnswer === null || openAnswer.result === null
+      ? null
+      : readableAt(openAnswer.bytes, openAnswer.result);
   const began = fieldsOf(result);
   const own = conversation.agentOption();
   const same =
@@ -303,9 +311,13 @@ function openResult(
     same &&
     Object.keys(meta).length === 0 &&
     connected.reason === "first" &&
-    opened?.result
+    openAnswer?.result
   )
-    return spliceWithin(opened.bytes, opened.result, rewriteIds(opened, session.id, conversation.id));
+    return spliceWithin(
+      openAnswer.bytes,
+      openAnswer.result,
+      rewriteIds(openAnswer, session.id, conversation.id),
+    );
   const { sessionId: _, _meta, ...rest } = began;
   const modes = options.modes === null ? {} : { modes: options.modes };
   const models = options.models === null ? {} : { models: options.models };

@@ -22,9 +22,9 @@ import { decodeEntry } from "#log/codec";
 /** Prompts of one conversation run one after the other, as the host sent them. */
 export async function prompt(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const conversation = await bridge.conversations.open(request.session);
-  const given = request.value("prompt");
-  if (!Array.isArray(given)) throw new LogError("invalid_request", "session/prompt needs a prompt");
-  const blocks = given as readonly Json[];
+  const value = request.value("prompt");
+  if (!Array.isArray(value)) throw new LogError("invalid_request", "session/prompt needs a prompt");
+  const blocks = value as readonly Json[];
   checkContent(contentOf(blocks));
   const options = optionsIn(request);
   await conversation.queuePrompt(async (wasCancelled) => {
@@ -56,8 +56,8 @@ function agentCommandIn(bridge: BridgeContext, blocks: readonly Json[]): string 
   const { type, text } = fieldsOf(blocks[0] ?? null);
   if (bridge.upstreams.length < 2 || blocks.length !== 1 || type !== "text" || typeof text !== "string")
     return null;
-  const found = new RegExp(`^/${AGENT_COMMAND}(?:\\s+(\\S+))?\\s*$`).exec(text.trim());
-  return found === null ? null : (found[1] ?? "");
+  const match = new RegExp(`^/${AGENT_COMMAND}(?:\\s+(\\S+))?\\s*$`).exec(text.trim());
+  return match === null ? null : (match[1] ?? "");
 }
 
 async function runAgentCommand(
@@ -73,9 +73,9 @@ async function runAgentCommand(
       content: { type: "text", text },
     });
   if (names.includes(name)) {
-    const carried = await switchAgent(bridge, conversation, name);
+    const note = await switchAgent(bridge, conversation, name);
     conversation.tellOptions();
-    say(`${name} carries this conversation on from here. ${carried}`.trim());
+    say(`${name} carries this conversation on from here. ${note}`.trim());
   } else
     say(
       `${name === "" ? "" : `There is no agent ${name}. `}The agents here are ${names.join(", ")}; ${conversation.upstream.agent} is at work. Say /agent NAME.`,
@@ -115,8 +115,8 @@ async function detailsOf(
   blocks: readonly Json[],
 ): Promise<Pick<SendOptions, "details">> {
   if (isPlain(blocks)) return {};
-  const given = await withoutData(blocks, (text) => keepBase64(bridge.holdfast.space, id, text));
-  return { details: { acp: { prompt: given } } };
+  const stored = await withoutData(blocks, (text) => keepBase64(bridge.holdfast.space, id, text));
+  return { details: { acp: { prompt: stored } } };
 }
 
 interface SendInput {
@@ -138,8 +138,8 @@ async function send(
     if (result.upstream !== null && result.outcome !== "interrupted")
       void conversation.upstream.turnEnded(result.upstream);
   } catch (error) {
-    const told = await inPlainWords(bridge, conversation.id, error);
-    if (request.id !== null) bridge.wire.fail(request.id, errorOf(told, conversation.id));
+    const failure = await withWriter(bridge, conversation.id, error);
+    if (request.id !== null) bridge.wire.fail(request.id, errorOf(failure, conversation.id));
   } finally {
     conversation.promptShown();
   }
@@ -160,15 +160,17 @@ function answer(
 ): void {
   if (request.id === null) return;
   if (result.stop !== undefined) return bridge.wire.respond(request.id, stopText(result.stop));
-  const said = messageIn(result.end);
+  const response = messageIn(result.end);
   const ids = { from: result.upstream, to: conversation.id };
-  if (result.outcome === "completed" && said !== null && said.result !== null) {
-    const edits = ids.from === null ? [] : rewriteIds(said, ids.from, ids.to);
+  if (result.outcome === "completed" && response !== null && response.result !== null) {
+    const edits = ids.from === null ? [] : rewriteIds(response, ids.from, ids.to);
     const meta =
-      result.class === "completed" ? [] : withMeta(said.bytes, said.result, "_meta", { class: result.class });
-    bridge.wire.respond(request.id, spliceWithin(said.bytes, said.result, [...edits, ...meta]));
+      result.class === "completed"
+        ? []
+        : withMeta(response.bytes, response.result, "_meta", { class: result.class });
+    bridge.wire.respond(request.id, spliceWithin(response.bytes, response.result, [...edits, ...meta]));
   } else if (result.outcome === "completed") bridge.wire.respond(request.id, completed(result));
-  else if (result.class === "cancelled") bridge.wire.respond(request.id, cancelled(said));
+  else if (result.class === "cancelled") bridge.wire.respond(request.id, cancelled(response));
   else bridge.wire.fail(request.id, turnError(result, conversation.upstream.agent, ids));
 }
 
@@ -183,22 +185,23 @@ function stopText({ reason: stopReason, usage, meta }: NonNullable<BridgeTurn["s
 const STOP_REASONS = ["end_turn", "max_tokens", "max_turn_requests", "refusal"] as const;
 
 /** For an agent that does not speak the host's protocol. */
-function completed({ class: known, end }: BridgeTurn): string {
+function completed({ class: endingClass, end }: BridgeTurn): string {
   const stopReason = STOP_REASONS.find((reason) => reason === end?.stopReason) ?? "end_turn";
-  const meta = known === "completed" ? {} : { _meta: { holdfast: { class: known } } };
+  const meta = endingClass === "completed" ? {} : { _meta: { holdfast: { class: endingClass } } };
   return JSON.stringify({ stopReason, ...meta });
 }
 
 /** The agent's own words where it confirmed the cancel. */
-function cancelled(said: Message | null): string {
-  const text = said === null || said.result === null ? "" : spliceWithin(said.bytes, said.result, []);
+function cancelled(response: Message | null): string {
+  const text =
+    response === null || response.result === null ? "" : spliceWithin(response.bytes, response.result, []);
   return text.includes(`"cancelled"`) ? text : `{"stopReason":"cancelled"}`;
 }
 
 const PROCESS = /^(.*?) \(process (\d+),/s;
 
 /** Who is at work in the conversation, since when, and what a person can do; any other error as it is. */
-async function inPlainWords(
+async function withWriter(
   bridge: BridgeContext,
   conversation: ConversationId,
   error: unknown,

@@ -28,7 +28,7 @@ export class EventUpdates {
   }
 
   /** A call that waits for a person. */
-  asked({ call, tool, input }: PermissionAsked): Fields {
+  pendingCall({ call, tool, input }: PermissionAsked): Fields {
     return {
       sessionUpdate: this.#kindOf(call),
       toolCallId: call,
@@ -49,8 +49,9 @@ export class EventUpdates {
     const { call, step, name, input, state, output, detail = {} } = event;
     const toolCallId = step === undefined ? call : `${call}/${step}`;
     const { content: change, ...described } = this.#describe({ name, input });
-    const said = output === undefined ? [] : [{ type: "content", content: { type: "text", text: output } }];
-    const content = change !== undefined && state !== "failed" ? change : said;
+    const resultContent =
+      output === undefined ? [] : [{ type: "content", content: { type: "text", text: output } }];
+    const content = change !== undefined && state !== "failed" ? change : resultContent;
     const status = { started: "in_progress", done: "completed", failed: "failed" }[state];
     return {
       sessionUpdate: this.#kindOf(toolCallId),
@@ -83,19 +84,17 @@ function linkText(block: Fields): string {
   if (type === "resource_link") return `[${wordsIn(name ?? uri)}](${wordsIn(uri)})`;
   const resource = fieldsOf(block["resource"]);
   if (type !== "resource") return `[${wordsIn(type)}]`;
-  const words = resource["text"];
-  return typeof words === "string"
-    ? `${wordsIn(resource["uri"])}\n${words}`
-    : `[${wordsIn(resource["uri"])}]`;
+  const text = resource["text"];
+  return typeof text === "string" ? `${wordsIn(resource["uri"])}\n${text}` : `[${wordsIn(resource["uri"])}]`;
 }
 
 /** Whether the blocks can be made again from what the log keeps of them. */
 export function isPlain(blocks: readonly Json[]): boolean {
-  return blocks.every((given) => {
-    const block = fieldsOf(given);
+  return blocks.every((value) => {
+    const block = fieldsOf(value);
     const names = Object.keys(block).toSorted().join();
-    const kept = blockOf(block);
-    return kept.type === "text"
+    const stored = blockOf(block);
+    return stored.type === "text"
       ? block["type"] === "text" && names === "text,type"
       : names === "data,mimeType,type";
   });
@@ -118,11 +117,11 @@ export async function withoutData(
   keep: (base64: string) => Promise<string | null>,
 ): Promise<readonly Json[]> {
   return Promise.all(
-    blocks.map(async (given) => {
-      const place = placesOf(fieldsOf(given));
+    blocks.map(async (value) => {
+      const place = placesOf(fieldsOf(value));
       const data = place?.in["data"];
       const blob = typeof data === "string" ? await keep(data) : null;
-      return place === null || blob === null ? given : place.put({ blob });
+      return place === null || blob === null ? value : place.put({ blob });
     }),
   );
 }

@@ -32,51 +32,52 @@ export interface LoopCommand {
 export function loopCommandIn(content: PromptContent): LoopCommand | null {
   const [block, ...more] = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
   if (block?.type !== "text" || more.length > 0) return null;
-  const found = /^\/(compact|model|skill|continue)(?:\s(.*))?$/s.exec(block.text.trim());
-  if (found === null) return null;
-  return { name: found[1] as LoopCommand["name"], rest: (found[2] ?? "").trim() };
+  const match = /^\/(compact|model|skill|continue)(?:\s(.*))?$/s.exec(block.text.trim());
+  if (match === null) return null;
+  return { name: match[1] as LoopCommand["name"], rest: (match[2] ?? "").trim() };
 }
 
-interface Held {
-  readonly given: string;
+interface SessionServers {
+  /** The list of servers as text, to be compared. */
+  readonly text: string;
   readonly servers: McpServers;
 }
 
 /** The MCP servers that an editor gives with its sessions: held with the conversation, secrets in memory only. */
 export class EditorServers {
-  readonly #held = new Map<string, Held>();
+  readonly #servers = new Map<string, SessionServers>();
 
   /** Those that the params of a session name; the same as long as they are. */
   of(conversation: string, params: string | null): readonly McpServers[] {
-    const listed = fieldsOf(params === null ? null : readJson(params))["mcpServers"];
-    const given = JSON.stringify(listed ?? []);
-    const held = this.#held.get(conversation);
-    if (held?.given === given) return [held.servers];
+    const list = fieldsOf(params === null ? null : readJson(params))["mcpServers"];
+    const text = JSON.stringify(list ?? []);
+    const current = this.#servers.get(conversation);
+    if (current?.text === text) return [current.servers];
     void this.release(conversation);
-    const servers = serversIn(listed ?? null);
+    const servers = serversIn(list ?? null);
     if (servers.length === 0) return [];
-    const made = { given, servers: new McpServers(servers) };
-    this.#held.set(conversation, made);
-    return [made.servers];
+    const fresh = { text, servers: new McpServers(servers) };
+    this.#servers.set(conversation, fresh);
+    return [fresh.servers];
   }
 
   async release(conversation: string): Promise<void> {
-    const held = this.#held.get(conversation);
-    this.#held.delete(conversation);
-    await held?.servers.close();
+    const current = this.#servers.get(conversation);
+    this.#servers.delete(conversation);
+    await current?.servers.close();
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#held.keys()].map((conversation) => this.release(conversation)));
+    await Promise.all([...this.#servers.keys()].map((conversation) => this.release(conversation)));
   }
 }
 
 /** One that cannot be opened whatever happens costs none of the others; what is not given is told as missing. */
-function serversIn(listed: Json): readonly McpServer[] {
+function serversIn(list: Json): readonly McpServer[] {
   const servers: McpServer[] = [];
-  for (const given of listIn(listed)) {
+  for (const entry of listIn(list)) {
     try {
-      servers.push(...checkServers([...servers, serverOf(given)]).slice(servers.length));
+      servers.push(...checkServers([...servers, serverOf(entry)]).slice(servers.length));
     } catch (error) {
       if (!isLogError(error, "invalid_request")) throw error;
     }
@@ -84,16 +85,16 @@ function serversIn(listed: Json): readonly McpServer[] {
   return servers;
 }
 
-function serverOf(given: Fields): McpServer {
-  const name = wordsIn(given["name"]);
-  const url = textIn(given["url"]);
-  if (url !== null && given["type"] !== "sse") return { name, url, headers: pairsIn(given["headers"]) };
-  const args = given["args"];
+function serverOf(entry: Fields): McpServer {
+  const name = wordsIn(entry["name"]);
+  const url = textIn(entry["url"]);
+  if (url !== null && entry["type"] !== "sse") return { name, url, headers: pairsIn(entry["headers"]) };
+  const args = entry["args"];
   return {
     name,
-    command: wordsIn(given["command"]),
+    command: wordsIn(entry["command"]),
     args: Array.isArray(args) ? (args as readonly Json[]).map((word) => wordsIn(word)) : [],
-    env: pairsIn(given["env"]),
+    env: pairsIn(entry["env"]),
   };
 }
 

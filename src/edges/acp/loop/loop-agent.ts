@@ -21,7 +21,7 @@ import {
   type HostedAgent,
   type RestoredState,
 } from "#edges/acp/bridge-agents";
-import { type Answer, madeAnswer, unknownMethod } from "#edges/acp/agent/connection";
+import { type Answer, syntheticResponse, unknownMethod } from "#edges/acp/agent/connection";
 import { type Message, readableAt } from "#edges/acp/wire/spans";
 import { type EditorServers, LOOP_COMMANDS } from "./editor-input.ts";
 import type { Restored } from "#agent/restore";
@@ -82,7 +82,7 @@ export class LoopAgent implements HostedAgent {
       this.#sessions.get(id) ??
       new LoopSession(conversation, {
         choose: (model) => this.choose(id, model),
-        refresh: (shown) => this.#show(shown, null),
+        refresh: (view) => this.#show(view, null),
       });
     this.#sessions.set(id, session);
     await this.#show(session, null);
@@ -123,11 +123,11 @@ export class LoopAgent implements HostedAgent {
 
   async restored(conversation: string): Promise<RestoredState> {
     const restored = await this.#loop.restore(conversation);
-    return restoredState(restored, await this.#isHeld(restored.openTurn));
+    return restoredState(restored, await this.#isRunning(restored.openTurn));
   }
 
   /** Ends what an open turn has left running, where its host is gone: an editor that opens it finds nothing still at work. */
-  async endLeftProcesses(id: string): Promise<void> {
+  async endAbandonedProcesses(id: string): Promise<void> {
     const conversation = await this.#holdfast.conversation(id);
     if ((await conversation.openTurn()) === null) return;
     const { endProcess = endRecordedProcess } = this.#options;
@@ -140,7 +140,7 @@ export class LoopAgent implements HostedAgent {
   }
 
   /** Whether somebody is at work on the turn just now: it is open because it runs. */
-  async #isHeld(turn: OpenTurn | null): Promise<boolean> {
+  async #isRunning(turn: OpenTurn | null): Promise<boolean> {
     const { isDead = isDeadProcess } = this.#options;
     const lease = turn?.lease ?? null;
     return isHeld(lease) && !(await isDead(lease.writer));
@@ -154,7 +154,7 @@ export class LoopAgent implements HostedAgent {
     // Nobody listens for what is only told.
   }
 
-  async listed(): Promise<Json> {
+  async listSessions(): Promise<Json> {
     return null;
   }
 
@@ -276,7 +276,7 @@ export class LoopSession extends BridgeSession {
   readonly id: string;
   readonly conversation: ConversationId;
   readonly model = null;
-  readonly opened = null;
+  readonly openAnswer = null;
   readonly options: SessionOptions = new SessionOptions();
   override readonly keepsChoices = true;
   readonly #models: SessionModels;
@@ -316,7 +316,7 @@ export class LoopSession extends BridgeSession {
   async #set(model: string, isOption: boolean): Promise<Answer> {
     await this.#models.choose(model);
     const result: Json = isOption ? { configOptions: this.options.options } : {};
-    return madeAnswer({ result });
+    return syntheticResponse({ result });
   }
 
   override refresh(): Promise<void> {

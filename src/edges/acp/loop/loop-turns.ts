@@ -63,8 +63,8 @@ class LoopTurns implements BridgeTurns {
         };
       if (command.name === "compact") return await this.#compact(to, command.rest, options);
       const { name, rest } = command;
-      const said = name === "skill" ? runSkillOrder(this.#parts.loop, to, rest) : this.#model(to, rest);
-      this.#say(to, await said);
+      const text = name === "skill" ? runSkillOrder(this.#parts.loop, to, rest) : this.#model(to, rest);
+      this.#say(to, await text);
     } catch (error) {
       if (!isLogError(error, "invalid_request")) throw error;
       this.#say(to, error.message);
@@ -87,8 +87,8 @@ class LoopTurns implements BridgeTurns {
     const more = focus === "" ? {} : { focus };
     const compacted = await this.#parts.loop.compact(to, { ...hostOf(options), ...more });
     if ("ending" in compacted && compacted.ending?.class === "cancelled") return CANCELLED;
-    const said = compactedText(compacted);
-    if (said !== "") this.#say(to, said);
+    const text = compactedText(compacted);
+    if (text !== "") this.#say(to, text);
     return DONE;
   }
 
@@ -97,7 +97,7 @@ class LoopTurns implements BridgeTurns {
   }
 
   async #ended(to: string, result: AgentResult): Promise<BridgeTurn> {
-    const { outcome, class: known, message, resetAtMs, waiting } = result;
+    const { outcome, class: endingClass, message, resetAtMs, waiting } = result;
     const answer = await readAnswer(await this.#parts.holdfast.conversation(to), result.turn);
     this.#showUsage(to, result.model, answer);
     const ended = { message, resetAtMs, upstream: null, end: null };
@@ -112,15 +112,16 @@ class LoopTurns implements BridgeTurns {
         stop: { reason: "end_turn", ...usage, meta },
       };
     }
-    const whole = { ...ended, outcome, class: known ?? "failed" };
-    const about = known === null || known === "completed" ? {} : { meta: { class: known, message } };
+    const whole = { ...ended, outcome, class: endingClass ?? "failed" };
+    const about =
+      endingClass === null || endingClass === "completed" ? {} : { meta: { class: endingClass, message } };
     if (answer?.stopReason === "refusal")
       return { ...whole, stop: { reason: "refusal", ...usage, ...about } };
     if (outcome === "completed") {
       const reason = answer?.stopReason === "maxTokens" ? "max_tokens" : "end_turn";
       return { ...whole, stop: { reason, ...usage, ...about } };
     }
-    if (known !== "turn_limit") return whole;
+    if (endingClass !== "turn_limit") return whole;
     this.#say(to, `${message.replace("`continue`", "/continue")}.`);
     return { ...whole, stop: { reason: "max_turn_requests", ...usage, ...about } };
   }
@@ -142,7 +143,7 @@ class LoopTurns implements BridgeTurns {
     readonly priorContext: null;
   }> {
     const { agent } = this.#parts;
-    await agent.endLeftProcesses(to);
+    await agent.endAbandonedProcesses(to);
     const session = await agent.session(to);
     return {
       agent: agent.agent,
@@ -242,17 +243,17 @@ async function readAnswer({ space, id }: Conversation, turn: string): Promise<As
 }
 
 /** An agent loop for a bridge that carries its conversations with it. */
-export function openLoop(given: AgentLoop): LoadedLoop {
+export function openLoop(options: AgentLoop): LoadedLoop {
   return {
     open({ holdfast, clock, paramsOf, show }) {
       const editor = new EditorServers();
-      const shared = given.loop.servers ?? null;
+      const shared = options.loop.servers ?? null;
       const servers = (id: string): readonly McpServers[] => [
         ...serversFor(shared, id),
         ...editor.of(id, paramsOf(id)),
       ];
-      const loop = new Agent(holdfast, { ...withDefaults({ clock }, given.loop), servers });
-      const agent = new LoopAgent(holdfast, loop, given, editor);
+      const loop = new Agent(holdfast, { ...withDefaults({ clock }, options.loop), servers });
+      const agent = new LoopAgent(holdfast, loop, options, editor);
       return { turns: new LoopTurns({ holdfast, loop, agent, show }), upstreams: [agent] };
     },
   };

@@ -123,20 +123,20 @@ export interface Paths {
 
 /** What `spansAt` finds for each of the paths, in one walk: where they begin alike, the text is read once. */
 export function spansIn(bytes: Uint8Array, within: Span, paths: Paths): readonly Span[] {
-  const found: Span[] = [];
-  gather(bytes, within, paths, found);
-  return found;
+  const spans: Span[] = [];
+  gather(bytes, within, paths, spans);
+  return spans;
 }
 
-function gather(bytes: Uint8Array, within: Span, paths: Paths, found: Span[]): void {
+function gather(bytes: Uint8Array, within: Span, paths: Paths, spans: Span[]): void {
   const every = paths["*"] !== undefined;
   const walk = walkFor(bytes, within, every ? "*" : "");
   while (walk?.next())
     for (const step in paths)
       if (every || isNamed(bytes, walk, step)) {
         const inner = paths[step] ?? null;
-        if (inner === null) found.push(spanOf(walk));
-        else gather(bytes, spanOf(walk), inner, found);
+        if (inner === null) spans.push(spanOf(walk));
+        else gather(bytes, spanOf(walk), inner, spans);
       }
 }
 

@@ -93,18 +93,18 @@ function matchesIn(bytes: Uint8Array, inside: Span, needle: Needle): readonly Sp
 /** Where a match that starts at `start` ends; -1 if none does. UTF-8 needs no decoding: no character hides in another. */
 function matchEnd(bytes: Uint8Array, start: number, end: number, needle: Needle): number {
   let at = start;
-  let found = 0;
-  while (found < needle.bytes.length) {
+  let matched = 0;
+  while (matched < needle.bytes.length) {
     if (at >= end) return -1;
     if (bytes[at] === BACKSLASH) {
       const code = escapedCode(bytes, at);
-      if (code === -1 || code !== needle.codes[found]) return -1;
+      if (code === -1 || code !== needle.codes[matched]) return -1;
       at += escapeSize(bytes, at, code);
-      found += utf8Size(code);
+      matched += utf8Size(code);
     } else {
-      if (bytes[at] !== needle.bytes[found]) return -1;
+      if (bytes[at] !== needle.bytes[matched]) return -1;
       at++;
-      found++;
+      matched++;
     }
   }
   return at;

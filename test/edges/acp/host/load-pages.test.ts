@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
-import { Replay, ShownHistory, replayOf } from "#edges/acp/host/history";
+import { Replay, HistoryStream, replayOf } from "#edges/acp/host/history";
 import { HostWire } from "#edges/acp/host/host-wire";
 import type { EntryBody } from "#log/entry";
 import type { SpaceStore } from "#store/facets";
@@ -24,7 +24,7 @@ function* turns(): Generator<EntryBody> {
 
 interface Rig {
   readonly conversation: Conversation;
-  readonly history: ShownHistory;
+  readonly history: HistoryStream;
   readonly wire: HostWire;
   /** The updates that were written. */
   readonly updates: object[];
@@ -56,7 +56,7 @@ async function openRig(onWrite: (count: number, wire: HostWire) => void = () => 
     onWrite(updates.length, wire);
   });
   const conversations = { isClosed: false };
-  const history = new ShownHistory({ holdfast, wire, conversations }, conversation.id);
+  const history = new HistoryStream({ holdfast, wire, conversations }, conversation.id);
   return { conversation, history, wire, updates, pagesAt, pages: () => pages };
 }
 
