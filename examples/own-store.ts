@@ -22,7 +22,7 @@ import {
   type Facet,
   findVisible,
   forkStart,
-  type HeldNode,
+  type LogNode,
   hiddenAmong,
   indexPlan,
   compactionTails,
@@ -262,7 +262,7 @@ class MapSpace implements LogStore {
     return rows[(index.get(id)?.seq ?? 0) - 1];
   }
 
-  #rows(nodes: readonly HeldNode[]): readonly StoredEntry[] {
+  #rows(nodes: readonly LogNode[]): readonly StoredEntry[] {
     return nodes.flatMap(({ conversation, seq }) => this.#log(conversation).rows[seq - 1] ?? []);
   }
 }

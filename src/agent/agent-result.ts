@@ -2,7 +2,7 @@ import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
 import { checkNumbers } from "#log/with-defaults";
 import type { Usage } from "#log/message";
-import type { KnownTurn } from "#turn/known-turn";
+import type { KeyedTurn } from "#turn/known-turn";
 import type { AgentResult, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
 import type { LoopTurn } from "./loop/loop-turn.ts";
 import type { AgentModel } from "./models/model.ts";
@@ -10,7 +10,7 @@ import type { LoopEnd } from "./loop/run-turn.ts";
 import { readWaiting } from "./read-waiting.ts";
 
 /** What is known of a turn that was sent under its key before. */
-export function knownResult({ result, lastText, run }: KnownTurn): AgentResult {
+export function knownResult({ result, lastText, run }: KeyedTurn): AgentResult {
   const { upstream: _, ...rest } = result;
   return { ...rest, run, text: lastText, model: null, steps: 0, usage: {}, waiting: [] };
 }

@@ -5,8 +5,8 @@ import { inheritedLogs } from "#conversation/read-log";
 import { SteerQueue } from "#conversation/steer-queue";
 import type { ConversationId } from "#log/ids";
 import type { HeadView } from "#store/requests";
-import type { HeldWeight } from "#turn/pool/pool";
-import type { Held } from "#turn/pool/pool-part";
+import type { PoolWeight } from "#turn/pool/pool";
+import type { Pooled } from "#turn/pool/pool-part";
 import type { McpServers } from "./mcp/mcp-servers.ts";
 import { restoreAgain, type Restored, restoreFrom, type RestoreInput } from "./restore.ts";
 
@@ -14,7 +14,7 @@ import { restoreAgain, type Restored, restoreFrom, type RestoreInput } from "./r
  * What an agent holds of a conversation between turns, so that it need not be read again. Nothing of it is believed before
  * the head was compared: what another process has written since is in it, or it is read anew.
  */
-export class WarmConversation implements Held {
+export class WarmConversation implements Pooled {
   readonly context: ContextCache;
   /** What people have said that waits. */
   readonly words: SteerQueue;
@@ -32,7 +32,7 @@ export class WarmConversation implements Held {
     this.#servers = servers;
   }
 
-  weight(): HeldWeight | null {
+  weight(): PoolWeight | null {
     const messages = this.context.size;
     const servers = this.#servers();
     // A host may give others from one turn to the next.

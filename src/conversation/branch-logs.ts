@@ -25,7 +25,7 @@ export async function* logsOnBranch(space: SpaceStore, branch: BranchEnd): Async
     passed.add(log);
     const { origin } = head;
     const firstDepth =
-      origin === null ? 0 : await firstHeld(space, branch, passed, Math.min(origin.depth, lastDepth));
+      origin === null ? 0 : await firstOwn(space, branch, passed, Math.min(origin.depth, lastDepth));
     yield { conversation: log, upTo, firstDepth, lastDepth };
     if (origin === null) return;
     [log, upTo, lastDepth] = [origin.source, origin.head, Math.min(lastDepth, firstDepth - 1)];
@@ -33,7 +33,7 @@ export async function* logsOnBranch(space: SpaceStore, branch: BranchEnd): Async
 }
 
 /** The depth of the first node that one of these logs holds, up to the one behind `depth`; those behind it are held by them. */
-async function firstHeld(
+async function firstOwn(
   space: SpaceStore,
   branch: BranchEnd,
   logs: ReadonlySet<ConversationId>,

@@ -29,7 +29,7 @@ interface OwnerActions {
 }
 
 /** An end that a log had. */
-export interface KnownEnd {
+export interface LogEnd {
   /** Tells apart what was erased and made again. */
   readonly createdAt: string;
   readonly epoch: number;
@@ -69,7 +69,7 @@ export class Owner implements AsyncDisposable {
   #seen: number;
   #leaf: string;
   #link: string | null;
-  #last: Pick<KnownEnd, "id" | "seq"> = { id: null, seq: 0 };
+  #last: Pick<LogEnd, "id" | "seq"> = { id: null, seq: 0 };
   #queue: Promise<unknown> = Promise.resolve();
   readonly #keeping: Disposable;
   #givenUp: { readonly error: unknown } | null = null;
@@ -93,7 +93,7 @@ export class Owner implements AsyncDisposable {
   }
 
   /** The end of the log as this owner left it, by which it is known again. */
-  get lastKnown(): KnownEnd {
+  get lastKnown(): LogEnd {
     const { createdAt } = this.#head;
     return { createdAt, epoch: this.epoch, link: this.#link, ...this.#last };
   }

@@ -77,7 +77,7 @@ export async function readRunContext(space: SpaceStore, run: RunWindow, view?: R
   }
   const seed = await readSeed(space, at.conversation, run.seed, seen);
   if (continues !== null)
-    before.push(...(await readLeft(space, at, { logs, seen, seed: seed.depth, oldest })));
+    before.push(...(await readRest(space, at, { logs, seen, seed: seed.depth, oldest })));
   const { settings, latest, resetDepth } = await readSettingsAndReset(
     space,
     at.conversation,
@@ -132,7 +132,7 @@ function notSeen({ run, conversation }: RunWindow, from: ConversationId): LogErr
  * Of a run whose log was erased a fork has the nodes that it stands on, and nothing that says whose they are: those behind the
  * seeds are taken for its.
  */
-async function readLeft(
+async function readRest(
   space: SpaceStore,
   view: BranchEnd,
   known: {

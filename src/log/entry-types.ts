@@ -97,7 +97,7 @@ export function mustBeDurable(type: EntryType, body: unknown): boolean | null {
 }
 
 /** Whether a node says anything to a model, so that an upstream can lack it. Settings, state, skills and seeds do not. */
-export function isSaid(entry: Entry): boolean {
+export function reachesModel(entry: Entry): boolean {
   const { inContext = false } = TYPES[entry.type];
   return typeof inContext === "function" ? inContext(entry) : inContext;
 }

@@ -8,7 +8,7 @@ export { searchText } from "#log/entry-types";
 export type { SpaceId } from "#log/ids";
 export type { EntryPosition, Place } from "#log/lineage/head";
 export {
-  type HeldNode,
+  type LogNode,
   type Lineage,
   currentPlace,
   findVisible,

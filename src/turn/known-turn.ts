@@ -18,7 +18,7 @@ interface KeyedPrompt {
 }
 
 /** A turn that has ended, as the log tells of it. */
-export interface KnownTurn {
+export interface KeyedTurn {
   readonly result: TurnResult;
   /** What the last of its messages says. */
   readonly lastText: string;
@@ -37,11 +37,11 @@ interface KeyedActions<W, R> {
 /** Turns that were given a key: each is sent once, and whoever asks again gets what became of it. */
 export class KeyedTurns<R> {
   readonly #space: SpaceStore;
-  readonly #complete: (turn: KnownTurn) => R;
+  readonly #complete: (turn: KeyedTurn) => R;
   /** Those under way here. */
   readonly #running = new Map<string, Promise<R>>();
 
-  constructor(space: SpaceStore, complete: (turn: KnownTurn) => R) {
+  constructor(space: SpaceStore, complete: (turn: KeyedTurn) => R) {
     this.#space = space;
     this.#complete = complete;
   }
@@ -56,7 +56,7 @@ export class KeyedTurns<R> {
   }
 
   async #start<W>(conversation: ConversationId, request: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
-    const look = (): ReturnType<typeof readKnownTurn> => readKnownTurn(this.#space, conversation, request);
+    const look = (): ReturnType<typeof readKeyedTurn> => readKeyedTurn(this.#space, conversation, request);
     const once = async (at: W): Promise<R> => {
       let turn = await look();
       if (turn === "open") {
@@ -77,11 +77,11 @@ export class KeyedTurns<R> {
 }
 
 /** What became of the turn that was begun under this key; null when there is none, "open" when it has not ended. */
-async function readKnownTurn(
+async function readKeyedTurn(
   space: SpaceStore,
   conversation: ConversationId,
   request: KeyedPrompt,
-): Promise<KnownTurn | "open" | null> {
+): Promise<KeyedTurn | "open" | null> {
   const append = await space.findAppend(conversation, request.key);
   if (append === null) return null;
   const start = decodeEntry(await space.entry(conversation, append.lastId));

@@ -1,5 +1,5 @@
 import { decodeEntry } from "#log/codec";
-import { isSaid } from "#log/entry-types";
+import { reachesModel } from "#log/entry-types";
 import type { Leaf, Place } from "#log/lineage/head";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import type { Page } from "#store/requests";
@@ -21,7 +21,7 @@ export async function readLastModelNode(
   while (next !== null && next.depth > oldest) {
     const page: Page =
       next === from && near !== null ? near : await space.page({ conversation, from: next, limit });
-    const lastModelNode = page.entries.find((stored) => isSaid(decodeEntry(stored)));
+    const lastModelNode = page.entries.find((stored) => reachesModel(decodeEntry(stored)));
     if (lastModelNode !== undefined) return lastModelNode.id;
     next = page.next;
     limit = PAGE_NODES;
@@ -30,7 +30,7 @@ export async function readLastModelNode(
 }
 
 /** The same for the branch that ends with this node; null for a fact, which lies on none. */
-export async function readLastSaid(
+export async function readModelNodeAt(
   space: SpaceStore,
   conversation: ConversationId,
   node: EntryId,
@@ -40,11 +40,11 @@ export async function readLastSaid(
 }
 
 /** Where a turn begins with seeds, which say nothing by themselves: the node said before them. Null for any other prompt. */
-export async function readSaidBeforeSeed(
+export async function readModelNodeBeforeSeed(
   space: SpaceStore,
   conversation: ConversationId,
   prompt: string,
 ): Promise<EntryId | null> {
   const { id, type } = await space.entry(conversation, parseEntryId(prompt));
-  return type === "seed" ? readLastSaid(space, conversation, id) : null;
+  return type === "seed" ? readModelNodeAt(space, conversation, id) : null;
 }

@@ -4,7 +4,7 @@ import { isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import type { Owner, KnownEnd } from "#conversation/owner";
+import type { Owner, LogEnd } from "#conversation/owner";
 import type { Clock } from "#conversation/clock";
 import { ConversationQueues } from "./pool/conversation-queues.ts";
 import { nameOfProcess } from "./running-process.ts";
@@ -63,7 +63,7 @@ export class OneAtATime {
   readonly #options: Options;
   readonly #running = new Map<ConversationId, Running>();
   readonly #queues = new ConversationQueues();
-  readonly #ends: KnownEnds;
+  readonly #ends: LogEnds;
   #isStopping: boolean = false;
   /** Who writes. Another host of this process, or of a thread of it, must not pass for this one. */
   #writer: Promise<string> | null = null;
@@ -71,7 +71,7 @@ export class OneAtATime {
   constructor(holdfast: Holdfast, options: Options) {
     this.#holdfast = holdfast;
     this.#options = options;
-    this.#ends = new KnownEnds(holdfast.space);
+    this.#ends = new LogEnds(holdfast.space);
   }
 
   /** `signal` stops the work, or has it not begun. */
@@ -260,16 +260,16 @@ const ENDS_MAX = 4_096;
  * How this host left the logs that it wrote. A log may come back shorter, or with other entries in the same places: a standby
  * took over that had not heard of everything, or a copy was restored. Then what is held of it here is of another log.
  */
-export class KnownEnds {
+export class LogEnds {
   readonly #space: SpaceStore;
   /** Least recently used first. */
-  readonly #ends = new Map<ConversationId, KnownEnd>();
+  readonly #ends = new Map<ConversationId, LogEnd>();
 
   constructor(space: SpaceStore) {
     this.#space = space;
   }
 
-  keep(conversation: ConversationId, end: KnownEnd): void {
+  keep(conversation: ConversationId, end: LogEnd): void {
     this.#ends.delete(conversation);
     this.#ends.set(conversation, end);
     const [oldest] = this.#ends.keys();
@@ -285,30 +285,30 @@ export class KnownEnds {
     const { conversation } = head;
     const end = this.#ends.get(conversation);
     if (end === undefined || end.createdAt !== head.createdAt) return this.forget(conversation);
-    if (isAsLeft(end, head)) return;
+    if (isUnchanged(end, head)) return;
     if (!mayHold(end, head) || !(await this.#holds(conversation, end))) {
       this.forget(conversation);
       throw lostEnd(conversation, end);
     }
   }
 
-  async #holds(conversation: ConversationId, { seq, id }: KnownEnd): Promise<boolean> {
+  async #holds(conversation: ConversationId, { seq, id }: LogEnd): Promise<boolean> {
     if (id === null) return true;
     const [stored] = await this.#space.read({ conversation, after: seq - 1, until: seq, limit: 1 });
     return stored?.id === id;
   }
 }
 
-function isAsLeft(end: KnownEnd, head: HeadView): boolean {
+function isUnchanged(end: LogEnd, head: HeadView): boolean {
   return mayHold(end, head) && end.link !== null && end.link === head.ownerLink;
 }
 
 /** Every owner takes the next epoch, and logs only grow. */
-function mayHold({ epoch, seq }: KnownEnd, head: HeadView): boolean {
+function mayHold({ epoch, seq }: LogEnd, head: HeadView): boolean {
   return head.epoch >= epoch && head.headSeq >= seq;
 }
 
-function lostEnd(conversation: ConversationId, { seq }: KnownEnd): LogError {
+function lostEnd(conversation: ConversationId, { seq }: LogEnd): LogError {
   return new LogError(
     "diverged",
     `Conversation ${conversation} is not as this host left it: entry ${seq}, which was acknowledged, is lost or another. A standby that had not heard of it took over, or a copy was restored. Nothing was written; look at the log, and ask again to go on from what it has`,

@@ -11,7 +11,7 @@ import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { eachEntry } from "#conversation/read-log";
 import { endLeftTools } from "./effects/left-processes.ts";
-import { readLastModelNode, readSaidBeforeSeed } from "./last-said.ts";
+import { readLastModelNode, readModelNodeBeforeSeed } from "./last-said.ts";
 
 interface SettleInput {
   readonly conversation: Conversation;
@@ -30,7 +30,7 @@ export async function settleOpenTurn(input: SettleInput, facts: readonly Entry[]
   await endLeftTools(input, open.startSeq);
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
-  const { turnNodes, upstream, spent, forgot, last, waiting } = await readLeft(
+  const { turnNodes, upstream, spent, forgot, last, waiting } = await readOpenTurn(
     space,
     conversation,
     open.startSeq,
@@ -93,12 +93,12 @@ export async function inPlace(
   if (first === undefined || tip === undefined) return nodes;
   // Who has only changed a setting has not moved on.
   const last = await readLastModelNode(space, id, leaf);
-  if (last === tip || last === (await readSaidBeforeSeed(space, id, tip))) return nodes;
+  if (last === tip || last === (await readModelNodeBeforeSeed(space, id, tip))) return nodes;
   return [{ ...first, parentId: tip }, ...others, { type: "leaf", target: leaf.id }];
 }
 
 /** What a turn left in the log before anybody ended it. */
-interface Left {
+interface OpenTurnRecord {
   /** What the last attempt streamed and no message says; an earlier one's text was superseded. */
   readonly turnNodes: TurnNodes;
   readonly upstream: string | null;
@@ -112,7 +112,7 @@ interface Left {
   readonly waiting: readonly string[];
 }
 
-const LEFT_TYPES = [
+const OPEN_TURN_TYPES = [
   "update",
   "attempt",
   "upstream_link",
@@ -121,7 +121,11 @@ const LEFT_TYPES = [
   "permission_answer",
 ] as const;
 
-async function readLeft(space: SpaceStore, conversation: ConversationId, startSeq: number): Promise<Left> {
+async function readOpenTurn(
+  space: SpaceStore,
+  conversation: ConversationId,
+  startSeq: number,
+): Promise<OpenTurnRecord> {
   const turn = {
     turnNodes: new TurnNodes(),
     upstream: null as string | null,
@@ -147,7 +151,7 @@ async function readLeft(space: SpaceStore, conversation: ConversationId, startSe
       else turn.turnNodes.add(event);
     }
   };
-  await eachEntry(space, conversation, { types: LEFT_TYPES, after: startSeq, onEntry });
+  await eachEntry(space, conversation, { types: OPEN_TURN_TYPES, after: startSeq, onEntry });
   return { ...turn, waiting: [...waiting] };
 }
 

@@ -2,11 +2,11 @@ import type { Entry, TurnOutcome } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { commandIn, type CommandKind } from "./rules/transcript.ts";
 import type { Ending, Parked } from "#turn/rules/ending";
-import { heldAfter } from "./rules/proof.ts";
+import { knownUpToAfter } from "./rules/proof.ts";
 import { isCertain } from "#log/projections/link-records";
 import { hasOpenCall, type TurnEvent } from "#turn/rules/turn-event";
 import { type Choice, chooseSession } from "./sessions/choose.ts";
-import { isUnremarkable, lackingNothing, readLacking } from "./missing-context.ts";
+import { isRoutine, noMissingContext, readMissingContext } from "./missing-context.ts";
 import { readCarryLimits } from "./context-limits.ts";
 import { linkBody } from "./sessions/link.ts";
 import { Recorder } from "#turn/recorder";
@@ -79,7 +79,9 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
   // What the agent's program does itself says nothing to its model, and would not be known for it behind other words.
   const firstUse = isUnused(facts, choice.id);
   const lacking =
-    command === null ? await readLacking(turn, choice, { ...limits, firstUse }) : lackingNothing(choice);
+    command === null
+      ? await readMissingContext(turn, choice, { ...limits, firstUse })
+      : noMissingContext(choice);
   const { prior, priorContext, fidelity } = lacking;
   const sent = priorContext === null ? {} : { priorContext };
   const { session, id, reason } = choice;
@@ -99,7 +101,7 @@ export async function attempt(turn: Turn, progress: Progress): Promise<Attempted
   ]);
   if (progress.again === null && (reason !== null || fidelity !== "native")) {
     const restored = priorContext?.messages ?? 0;
-    const silent = isUnremarkable(choice, lacking);
+    const silent = isRoutine(choice, lacking);
     const about = { fidelity, silent, restored, priorContext };
     emit(work, id, { type: "session", reason: reason ?? "resumed", ...about });
   }
@@ -130,7 +132,7 @@ function afterwards(
   const id = streamed.id ?? choice.id;
   const after = { ...choice, id, reason: null, suspicious: true, lastNode: prompt };
   if (rolled) return { ...after, knownUpTo: null, proven: false, fidelity: "preamble" };
-  const knownUpTo = heldAfter(ending.class, { knownUpTo: choice.knownUpTo, prompt, begun, keepsPrompt });
+  const knownUpTo = knownUpToAfter(ending.class, { knownUpTo: choice.knownUpTo, prompt, begun, keepsPrompt });
   return { ...after, knownUpTo, proven: choice.proven || knownUpTo === prompt };
 }
 
@@ -145,7 +147,7 @@ interface Ended {
   readonly events: readonly TurnEvent[];
 }
 
-interface HeldAtEnd {
+interface EndKnowledge {
   /** Up to where the session holds everything; null when nothing is known. */
   readonly holds: EntryId | null;
   /** The same for the log, where it does not follow from how the turn ended. */
@@ -153,7 +155,7 @@ interface HeldAtEnd {
 }
 
 /** What a session holds after its turn. */
-export function heldAtEnd(turn: Turn, attempted: Attempted, ended: Ended): HeldAtEnd {
+export function endKnowledge(turn: Turn, attempted: Attempted, ended: Ended): EndKnowledge {
   const { choice, command, ending } = attempted;
   const { outcome, node, events } = ended;
   const before = choice?.knownUpTo ?? null;

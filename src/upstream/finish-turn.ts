@@ -6,7 +6,7 @@ import type { Ending, NextStep, Parked } from "#turn/rules/ending";
 import { attemptEnd } from "#turn/rules/attempt-record";
 import { turnMessages } from "#turn/rules/turn-record";
 import { turnText, usedBy, type TurnEvent } from "#turn/rules/turn-event";
-import { type Attempted, heldAtEnd, type Progress } from "./attempt.ts";
+import { type Attempted, endKnowledge, type Progress } from "./attempt.ts";
 import { bounded, boundsOf } from "./sessions/bounded.ts";
 import type { Live, Turn } from "./turn-parts.ts";
 import type { RawEnd, Upstream } from "./upstream.ts";
@@ -79,7 +79,7 @@ export async function finish(turn: Turn, progress: Progress, at: EndedAttempt): 
   const node = nodes.at(-1)?.id ?? turn.prompt.id;
   const drop = step.do === "roll" || (step.do === "finish" && step.upstream === "drop");
   const ended = { outcome, node: parseEntryId(node), events };
-  const { holds, written } = heldAtEnd(turn, attempted, ended);
+  const { holds, written } = endKnowledge(turn, attempted, ended);
   const reset = outcome === "completed" && attempted.command === "reset";
   const { parked } = progress;
   await turn.work.owner.append([

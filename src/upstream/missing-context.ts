@@ -8,7 +8,7 @@ import type { UpstreamSession } from "./upstream.ts";
 import { readPriorContext } from "./read-prior.ts";
 
 /** What a session has to be told before it can go on. */
-export interface LackingInput {
+export interface MissingContext {
   readonly prior: PriorContext;
   /** The same in short, for the log and for people; null when it lacks nothing. */
   readonly priorContext: PriorContextCounts | null;
@@ -17,7 +17,7 @@ export interface LackingInput {
 
 /** A session that stands ready, and how it came to know the conversation. */
 export interface Connected
-  extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<LackingInput, "priorContext"> {
+  extends Pick<Choice, "reason" | "fidelity" | "silent">, Pick<MissingContext, "priorContext"> {
   readonly agent: string;
   readonly session: UpstreamSession;
 }
@@ -26,11 +26,11 @@ export interface Connected
  * A session that is proven lacks nothing of the branch, and nothing is read for it; on its first use it is told what was
  * done on branches that were left, if there are any.
  */
-export async function readLacking(
+export async function readMissingContext(
   parts: SessionParts,
   choice: Choice,
   { tooLong, poisoned, firstUse }: CarryLimits & { readonly firstUse: boolean },
-): Promise<LackingInput> {
+): Promise<MissingContext> {
   const { proven, knownUpTo, fidelity, lastNode, session } = choice;
   if (proven && !(firstUse && (await hasBranches(parts))))
     return { prior: NO_PRIOR_CONTEXT, priorContext: null, fidelity };
@@ -58,7 +58,7 @@ async function hasBranches({ work }: SessionParts): Promise<boolean> {
 }
 
 /** For a prompt that tells the model nothing. */
-export function lackingNothing({ fidelity }: Choice): LackingInput {
+export function noMissingContext({ fidelity }: Choice): MissingContext {
   return {
     prior: NO_PRIOR_CONTEXT,
     priorContext: null,
@@ -67,7 +67,7 @@ export function lackingNothing({ fidelity }: Choice): LackingInput {
 }
 
 /** Whether people need not hear of the session: it is told all that it lacks, and nobody had to be told before. */
-export function isUnremarkable(choice: Choice, { priorContext }: LackingInput): boolean {
+export function isRoutine(choice: Choice, { priorContext }: MissingContext): boolean {
   if (choice.proven) return choice.silent;
   return priorContext === null || (choice.silent && priorContext.leftOut === 0 && priorContext.more !== true);
 }

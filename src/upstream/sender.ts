@@ -16,10 +16,10 @@ import { linkBody } from "./sessions/link.ts";
 import { LiveSessions } from "./sessions/live-sessions.ts";
 import type { AgentOptions, SendOptions, Settled } from "./options.ts";
 import { firstReset, freeAgents, turnAway } from "./parked.ts";
-import { type Connected, readLacking } from "./missing-context.ts";
+import { type Connected, readMissingContext } from "./missing-context.ts";
 import { readCarryLimits } from "./context-limits.ts";
 import { adoptTurns } from "./sessions/adopt-turns.ts";
-import { adoptUnheard } from "./sessions/unrecorded-effects.ts";
+import { adoptUnrecorded } from "./sessions/unrecorded-effects.ts";
 import { askSwitch, runTurn } from "./turn.ts";
 import type { SendResult } from "./finish-turn.ts";
 import type { BranchState, Turn, Work } from "./turn-parts.ts";
@@ -57,10 +57,10 @@ export class Sender {
   /** Ends what a dead process left open, its own process first, and gives the facts a send is decided on. */
   async settle(work: Work): Promise<readonly Entry[]> {
     const facts = await work.facts.owned();
-    await endLeftProcess(facts, this.#options);
+    await endAbandonedProcess(facts, this.#options);
     const settled = await settleOpenTurn({ ...work, newId: this.#options.newId }, facts);
     const now = settled === null ? facts : await work.facts.owned();
-    await adoptUnheard({ ...this.#options, ...work }, now);
+    await adoptUnrecorded({ ...this.#options, ...work }, now);
     return now;
   }
 
@@ -94,7 +94,10 @@ export class Sender {
       ...limits,
     });
     const { id, session, reason, silent, knownUpTo } = choice;
-    const { fidelity, priorContext } = await readLacking(parts, choice, { ...limits, firstUse: false });
+    const { fidelity, priorContext } = await readMissingContext(parts, choice, {
+      ...limits,
+      firstUse: false,
+    });
     const link = linkBody({ id, reason, node: fidelity === "transcript" ? knownUpTo : null }, upstream);
     this.#live.keep(conversation, upstream, { id, session, process: session.process, holds: knownUpTo });
     if (link.length > 0)
@@ -216,7 +219,7 @@ async function readBranchState(
 }
 
 /** Ends the process of a turn nobody ended, before anything is sent to another. */
-async function endLeftProcess(
+async function endAbandonedProcess(
   facts: readonly Entry[],
   at: {
     readonly upstreams: readonly [Upstream, ...Upstream[]];
@@ -224,7 +227,7 @@ async function endLeftProcess(
     readonly resumeMs: number;
   },
 ): Promise<void> {
-  const process = leftProcess(facts);
+  const process = abandonedProcess(facts);
   if (process === null) return;
   const { upstreams } = at;
   const own = upstreams.find(({ agent, account }) => agent === process.agent && account === process.account);
@@ -237,7 +240,7 @@ async function endLeftProcess(
 }
 
 /** The process that was asked last in a turn nobody ended: it may be at work still. */
-function leftProcess(facts: readonly Entry[]): {
+function abandonedProcess(facts: readonly Entry[]): {
   readonly agent: string | null;
   readonly account: string | null;
   readonly process: string;

@@ -8,7 +8,7 @@ import type { Host } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { WireMessage } from "#turn/wire-message";
-import type { HeldByProcess } from "./rules/proof.ts";
+import type { LiveSessionState } from "./rules/proof.ts";
 import type { Settled } from "./options.ts";
 import type { SessionSettings, Upstream, UpstreamSession } from "./upstream.ts";
 
@@ -48,7 +48,7 @@ interface AcceptedPrompt {
 }
 
 /** A session this process holds. */
-export interface Live extends HeldByProcess {
+export interface Live extends LiveSessionState {
   /** The upstream's id now, which it may have changed by itself. */
   readonly id: string;
   readonly session: UpstreamSession;

@@ -74,7 +74,7 @@ export interface NativeMessage {
   readonly notRun?: boolean;
 }
 
-export interface ShownMessage {
+export interface TranscriptMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
 }
@@ -83,7 +83,7 @@ export interface ShownMessage {
 export interface UpstreamSession {
   readonly id: string;
   /** What it showed of its history when it was resumed or forked, oldest first; null when the agent shows none. */
-  readonly transcript: readonly ShownMessage[] | null;
+  readonly transcript: readonly TranscriptMessage[] | null;
   /**
    * Changes whenever the process behind the session is another one. It is durable before the prompt, so that whoever
    * finds the turn open after a crash can end that process first: see `Upstream.restart`.

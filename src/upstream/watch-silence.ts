@@ -27,10 +27,10 @@ export class Watch implements Disposable {
   readonly #silence: SilenceWatch;
   #inTool: boolean = false;
   #wake: ((verdict: "given_up") => void) | null = null;
-  #givenUp: boolean = false;
+  #gaveUp: boolean = false;
   #silent: boolean = false;
   /** When the agent was last told to stop, and how often because it spoke; null before the first time. */
-  #toldToStop: { readonly atMs: number; readonly again: number } | null = null;
+  #stopRequest: { readonly atMs: number; readonly again: number } | null = null;
 
   constructor(
     input: WatchInput,
@@ -58,19 +58,19 @@ export class Watch implements Disposable {
   restart(inTool: boolean, works: boolean): void {
     this.#inTool = inTool;
     this.#silence.restart();
-    if (!works || this.#toldToStop === null || this.#toldToStop.again >= AGAIN_MAX) return;
-    if (this.#input.clock.steadyMs() - this.#toldToStop.atMs >= ECHO_MS)
-      this.#tellToStop(this.#toldToStop.again + 1);
+    if (!works || this.#stopRequest === null || this.#stopRequest.again >= AGAIN_MAX) return;
+    if (this.#input.clock.steadyMs() - this.#stopRequest.atMs >= ECHO_MS)
+      this.#tellToStop(this.#stopRequest.again + 1);
   }
 
   #tellToStop(again: number): void {
-    this.#toldToStop = { atMs: this.#input.clock.steadyMs(), again };
+    this.#stopRequest = { atMs: this.#input.clock.steadyMs(), again };
     this.#actions.cancel().catch(() => undefined);
   }
 
   /** What comes next from the agent, or that nothing will. */
   next<T>(work: Promise<T>): Promise<T | "given_up"> {
-    if (this.#givenUp) return Promise.resolve("given_up");
+    if (this.#gaveUp) return Promise.resolve("given_up");
     const { promise, resolve, reject } = Promise.withResolvers<T | "given_up">();
     this.#wake = resolve;
     work.then(resolve, reject);
@@ -90,21 +90,21 @@ export class Watch implements Disposable {
   async #stop(): Promise<void> {
     const { clock, cancelMs } = this.#input;
     this.#silence[Symbol.dispose]();
-    let leftMs = cancelMs;
+    let remainingMs = cancelMs;
     for (const pauseMs of [...AGAIN_MS, cancelMs]) {
-      this.#tellToStop(this.#toldToStop?.again ?? 0);
-      const ms = Math.min(pauseMs, leftMs);
-      leftMs -= ms;
+      this.#tellToStop(this.#stopRequest?.again ?? 0);
+      const ms = Math.min(pauseMs, remainingMs);
+      remainingMs -= ms;
       await clock.sleep(ms, this.#over.signal);
       if (this.#over.signal.aborted) return;
-      if (leftMs <= 0) break;
+      if (remainingMs <= 0) break;
     }
     this.giveUp();
   }
 
   /** Nobody waits for the agent any longer. */
   giveUp(): void {
-    this.#givenUp = true;
+    this.#gaveUp = true;
     this.#wake?.("given_up");
   }
 

@@ -51,9 +51,12 @@ vi.mock("../../src/upstream/rules/agent-record.ts", async (original) => {
   const real = await original<typeof import("#upstream/rules/agent-record")>();
   const unseenMessages: typeof real.unseenMessages = (theirs, ours) =>
     real.unseenMessages(theirs, planted.bug === "own turns adopted" ? ours.slice(2) : ours);
-  const unheardEvents: typeof real.unheardEvents = (record, heard) =>
-    real.unheardEvents(planted.bug === "every result is a success" ? record.map(asSuccess) : record, heard);
-  return { ...real, unseenMessages, unheardEvents };
+  const unrecordedEvents: typeof real.unrecordedEvents = (record, heard) =>
+    real.unrecordedEvents(
+      planted.bug === "every result is a success" ? record.map(asSuccess) : record,
+      heard,
+    );
+  return { ...real, unseenMessages, unrecordedEvents };
 });
 
 /** A result as a reader has it that leaves out whether it was an error. */
@@ -132,11 +135,11 @@ vi.mock("../../src/turn/effects/tool-output.ts", async (original) => {
 /** A session that has summarized its history is taken to hold nothing. */
 vi.mock("../../src/upstream/attempt.ts", async (original) => {
   const real = await original<typeof import("#upstream/attempt")>();
-  const heldAtEnd: typeof real.heldAtEnd = (turn, attempted, ended) =>
+  const endKnowledge: typeof real.endKnowledge = (turn, attempted, ended) =>
     planted.bug === "a summary undone" && JSON.stringify(ended.events).includes("compaction_update")
       ? { holds: null, written: { held: null } }
-      : real.heldAtEnd(turn, attempted, ended);
-  return { ...real, heldAtEnd };
+      : real.endKnowledge(turn, attempted, ended);
+  return { ...real, endKnowledge };
 });
 
 /** A sign-out empties a context only where the account spoke last. */

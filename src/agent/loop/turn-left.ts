@@ -6,7 +6,7 @@ import type { Conversation } from "#conversation/conversation";
 import { openTurnAt } from "#conversation/list-conversations";
 import { turnStart } from "#turn/accept";
 import { endLeftAgent, endLeftTools, endToolProcesses } from "#turn/effects/left-processes";
-import { readLastModelNode, readSaidBeforeSeed } from "#turn/last-said";
+import { readLastModelNode, readModelNodeBeforeSeed } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
 import { refusal } from "#agent/rules/answer-entries";
@@ -192,7 +192,7 @@ async function isBeforeSeed(
   prompt: string | undefined,
   last: Entry,
 ): Promise<boolean> {
-  return prompt !== undefined && (await readSaidBeforeSeed(space, id, prompt)) === last.id;
+  return prompt !== undefined && (await readModelNodeBeforeSeed(space, id, prompt)) === last.id;
 }
 
 /** Calls without a result that the branch ends with, of whichever turn: a turn that goes on with another may be left as well. */

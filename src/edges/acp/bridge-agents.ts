@@ -2,7 +2,7 @@ import type { ConversationId } from "#log/ids";
 import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { AgentChoices } from "#log/projections/config";
-import type { SessionSettings, ShownMessage, Upstream, UpstreamSession } from "#upstream/upstream";
+import type { SessionSettings, TranscriptMessage, Upstream, UpstreamSession } from "#upstream/upstream";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { NoticeText } from "#operations/views/notices";
 import type { Answer } from "./agent/connection.ts";
@@ -82,7 +82,7 @@ export interface HostedAgent {
   /** The result of `session/list`; null when it lists none. */
   listSessions(): Promise<Json>;
   /** The history of a session as the agent tells it, where its records cannot be read. */
-  replayedHistory(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]>;
+  replayedHistory(id: string, settings: SessionSettings): Promise<readonly TranscriptMessage[]>;
   /** Deletes a session of the agent's, where that can be done. */
   forget(id: string): Promise<void>;
   /** Another client sends a prompt in this conversation and needs the session, where the agent allows one client at a time. */

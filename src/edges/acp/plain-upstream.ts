@@ -10,7 +10,7 @@ import type {
   PromptEvent,
   PromptRequest,
   SessionSettings,
-  ShownMessage,
+  TranscriptMessage,
   Upstream,
   UpstreamSession,
 } from "#upstream/upstream";
@@ -102,7 +102,7 @@ export class PlainUpstream implements BridgeUpstream {
     return null;
   }
 
-  async replayedHistory(): Promise<readonly ShownMessage[]> {
+  async replayedHistory(): Promise<readonly TranscriptMessage[]> {
     return [];
   }
 
@@ -171,7 +171,7 @@ class PlainSession extends BridgeSession implements UpstreamSession {
     return this.#session.id;
   }
 
-  get transcript(): readonly ShownMessage[] | null {
+  get transcript(): readonly TranscriptMessage[] | null {
     return this.#session.transcript;
   }
 

@@ -7,7 +7,7 @@ import type { IndexedEntry, LogIndex } from "./log-index.ts";
 /** A conversation's index together with those of the conversations it was forked from, all the way up. */
 export type Lineage = ReadonlyMap<ConversationId, LogIndex>;
 
-export interface HeldNode extends IndexedEntry {
+export interface LogNode extends IndexedEntry {
   readonly conversation: ConversationId;
   readonly place: Place;
 }
@@ -45,8 +45,8 @@ export function pageBack(
   lineage: Lineage,
   from: Place,
   limit: number,
-): { readonly nodes: readonly HeldNode[]; readonly next: Place | null } {
-  const nodes: HeldNode[] = [];
+): { readonly nodes: readonly LogNode[]; readonly next: Place | null } {
+  const nodes: LogNode[] = [];
   let at: Place | null = from;
   while (at !== null && nodes.length < limit) {
     const node = indexIn(lineage, at.conversation).at(at);
@@ -113,7 +113,7 @@ export function findVisible(
 }
 
 /** The latest node of a type on the branch that ends at `from`; costs what there are of forks above, not of segments. */
-export function latestOnBranch(lineage: Lineage, from: Place, type: EntryType): HeldNode | undefined {
+export function latestOnBranch(lineage: Lineage, from: Place, type: EntryType): LogNode | undefined {
   let at: Place | null = from;
   while (at !== null) {
     const index = indexIn(lineage, at.conversation);
@@ -132,7 +132,7 @@ export function latestOnBranch(lineage: Lineage, from: Place, type: EntryType): 
 export function hiddenAmong(
   lineage: Lineage,
   conversation: ConversationId,
-  nodes: readonly Pick<HeldNode, "id" | "conversation">[],
+  nodes: readonly Pick<LogNode, "id" | "conversation">[],
 ): ReadonlySet<EntryId> {
   const hidden = new Set<EntryId>();
   const open = new Map<ConversationId, EntryId[]>();

@@ -4,7 +4,7 @@ import type { StoredEntry } from "#log/entry";
 import { isNode } from "#log/entry-types";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { Head, EntryPosition } from "#log/lineage/head";
-import { findVisible, type HeldNode, type Lineage, pageBack } from "#log/lineage/lineage";
+import { findVisible, type LogNode, type Lineage, pageBack } from "#log/lineage/lineage";
 import { LogIndex } from "#log/lineage/log-index";
 import { tailReads, LOOKBACK_NODES } from "./boundary.ts";
 import { summaryAfter } from "./head-change.ts";
@@ -29,8 +29,8 @@ export function compactionTails(
   lineage: Lineage,
   conversation: ConversationId,
   drafts: readonly StampedDraft[],
-): ReadonlyMap<EntryId, readonly HeldNode[]> {
-  const tails = new Map<EntryId, readonly HeldNode[]>();
+): ReadonlyMap<EntryId, readonly LogNode[]> {
+  const tails = new Map<EntryId, readonly LogNode[]>();
   const head = lineage.get(conversation)?.head;
   for (const request of head === undefined ? [] : tailReads(head, drafts)) {
     const first = request.firstKept ?? request.from;

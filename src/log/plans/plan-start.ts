@@ -34,7 +34,7 @@ export type StartPlan =
 /** The first batch of a log, or what the same request left before. A log begins with its conversation entry. */
 export function planStart(existing: Existing | null, start: Start): StartPlan {
   try {
-    if (existing !== null) return foundAgain(existing, start);
+    if (existing !== null) return repeatedStart(existing, start);
     const { conversation, origin, batch } = start;
     checkSize(batch);
     const [first, ...others] = batch.drafts;
@@ -57,7 +57,7 @@ export function planStart(existing: Existing | null, start: Start): StartPlan {
   }
 }
 
-function foundAgain(
+function repeatedStart(
   { listed, seen, ownerLink }: Existing,
   { conversation, origin, batch }: Start,
 ): StartPlan {

@@ -41,17 +41,17 @@ export function wholePairs(messages: readonly Message[]): WholePairs {
     const results = messages.flatMap((one, place) =>
       one.role === "toolResult" && owners.get(place) === at ? [{ one, place }] : [],
     );
-    for (const { id, original: givenId, name } of calls) {
-      const result = results.find(({ one, place }) => one.toolCallId === givenId && !taken.has(place));
+    for (const { id, original: originalId, name } of calls) {
+      const result = results.find(({ one, place }) => one.toolCallId === originalId && !taken.has(place));
       if (result === undefined) {
-        repairs.push(unanswered(givenId, name, at));
+        repairs.push(unanswered(originalId, name, at));
         made.push(unknownResult(id, name));
         continue;
       }
       taken.add(result.place);
       const between = messages.slice(at + 1, result.place);
-      if (between.some(({ role }) => role !== "toolResult")) repairs.push(moved(givenId, result.place));
-      made.push(id === givenId ? result.one : { ...result.one, toolCallId: id });
+      if (between.some(({ role }) => role !== "toolResult")) repairs.push(moved(originalId, result.place));
+      made.push(id === originalId ? result.one : { ...result.one, toolCallId: id });
     }
   }
   return { messages: made, repairs };

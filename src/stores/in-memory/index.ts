@@ -82,7 +82,7 @@ function inMemoryLogs(backing: InMemoryBacking): IndexedLogs {
       const log = spaceOf(space).get(conversation);
       if (log === undefined) return;
       if (forkRemainder === null) spaceOf(space).delete(conversation);
-      else spaceOf(space).set(conversation, keptLog(log, forkRemainder));
+      else spaceOf(space).set(conversation, remainderLog(log, forkRemainder));
       log.wake();
     },
     async changed(space, seen, seq, signal) {
@@ -130,7 +130,7 @@ function listedOf({ index: { head }, erased }: InMemoryLog): LogRow {
 /**
  * What forks still need of an erased conversation. The index is the same one: the forks' own indexes name places in it.
  */
-function keptLog(log: InMemoryLog, forkRemainder: ForkRemainder): InMemoryLog {
+function remainderLog(log: InMemoryLog, forkRemainder: ForkRemainder): InMemoryLog {
   const remainder = new InMemoryLog(log.conversation, log.index);
   remainder.erased = true;
   for (const row of forkRemainder.entries) remainder.rows.set(row.seq, row);

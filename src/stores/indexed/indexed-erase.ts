@@ -207,7 +207,7 @@ async function blobsNeeded(
 }
 
 /** Erased conversations that hold more than anyone needs: an erase was cut off before it came to them. */
-export async function checkKeptForForks(
+export async function checkNeededByForks(
   logs: IndexedLogs,
   space: SpaceId,
   request: CheckRequest,

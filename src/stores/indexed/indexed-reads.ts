@@ -5,7 +5,7 @@ import { LogError } from "#log/errors";
 import {
   currentPlace,
   findVisible,
-  type HeldNode,
+  type LogNode,
   hiddenAmong,
   latestOnBranch,
   pageBack,
@@ -43,9 +43,9 @@ import type { SpaceStore } from "#store/facets";
 const LOGS_AT_ONCE = 16; // a window over many forks lies in as many logs: keeps the disk busy, and few files open
 
 /** The stored entries of nodes that may lie in several logs, in the order given. */
-export async function fetchHeld(
+export async function fetchNodes(
   lineage: LogWithSources,
-  nodes: readonly HeldNode[],
+  nodes: readonly LogNode[],
 ): Promise<readonly StoredEntry[]> {
   const fetched = new Map<string, StoredEntry>();
   const parts = [...Map.groupBy(nodes, (node) => node.conversation)];
@@ -165,7 +165,7 @@ async function page(lineage: LogWithSources, request: PageRequest): Promise<Page
   return fetchPage(lineage, pageAt(lineage, from, request.limit));
 }
 
-type NodePage = Omit<Page, "entries"> & { readonly nodes: readonly HeldNode[] };
+type NodePage = Omit<Page, "entries"> & { readonly nodes: readonly LogNode[] };
 
 /** A page as the index has it. */
 function pageAt({ indexes, log }: LogWithSources, from: Place, limit: number): NodePage {
@@ -174,7 +174,7 @@ function pageAt({ indexes, log }: LogWithSources, from: Place, limit: number): N
 }
 
 async function fetchPage(lineage: LogWithSources, { nodes, hidden, next }: NodePage): Promise<Page> {
-  return { entries: await fetchHeld(lineage, nodes), hidden, next };
+  return { entries: await fetchNodes(lineage, nodes), hidden, next };
 }
 
 /** All that may change is taken from the index before the first await; entries, which do not, are fetched after. */
@@ -191,7 +191,7 @@ async function readWindow(
     const node = latestOnBranch(indexes, from, type);
     return node === undefined ? [] : [[type, node] as const];
   });
-  const stored = await fetchHeld(
+  const stored = await fetchNodes(
     lineage,
     latest.map(([, node]) => node),
   );

@@ -1,7 +1,7 @@
 import { ALL_FACETS } from "#store/facets";
 import { storePort } from "#store/port";
 import { TailFeeds } from "#store/tail-feeds";
-import { checkKeptForForks, eraseLog } from "./indexed-erase.ts";
+import { checkNeededByForks, eraseLog } from "./indexed-erase.ts";
 import { type ReadContext, shelfReads } from "./indexed-reads.ts";
 import { shelfWrites } from "./indexed-writes.ts";
 import type { IndexedLogs } from "./indexed-log.ts";
@@ -29,7 +29,7 @@ function spaceOf(reading: ReadContext): SpaceStore {
     erase: (conversation) => eraseLog(logs, space, conversation),
     check: async (request) => [
       ...(await logs.check(space, request)),
-      ...(await checkKeptForForks(logs, space, request)),
+      ...(await checkNeededByForks(logs, space, request)),
     ],
   };
 }

@@ -17,7 +17,7 @@ import { type ForkRequest, forkStart, planStart, type Start } from "#log/plans/p
 import type { AppendRequest, CreateRequest, HeadView } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { sha256 } from "#store/sha256";
-import { fetchHeld } from "./indexed-reads.ts";
+import { fetchNodes } from "./indexed-reads.ts";
 import { openLineage, openWhole, type LogWithSources } from "./indexed-lineage.ts";
 import type { Commit, IndexedLog, IndexedLogs } from "./indexed-log.ts";
 
@@ -114,7 +114,7 @@ async function readCompactionTail(
   for (const [compaction, nodes] of compactionTails(lineage.indexes, request.conversation, request.drafts))
     tails.set(
       compaction,
-      (await fetchHeld(lineage, nodes)).map((stored) => decodeEntry(stored)),
+      (await fetchNodes(lineage, nodes)).map((stored) => decodeEntry(stored)),
     );
   return tails;
 }
@@ -221,7 +221,7 @@ async function forkFrom(
   const { head } = log.index;
   const at = findVisible(indexes, source, request.entry ?? head.leaf.id);
   const place = at?.place;
-  const [node] = at && place ? await fetchHeld(lineage, pageBack(indexes, place, 1).nodes) : [];
+  const [node] = at && place ? await fetchNodes(lineage, pageBack(indexes, place, 1).nodes) : [];
   const start = forkStart(sha256, { head, at, node }, request);
   const { deduped } = await logs.locked(space, conversation, () => startOnce(logs, space, start));
   const made = await openWhole(logs, space, conversation);

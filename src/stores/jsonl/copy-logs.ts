@@ -17,7 +17,7 @@ export interface BackupSource {
   open(space: SpaceId, conversation: ConversationId): Promise<JsonlLog | null>;
 }
 
-interface Found {
+interface SourceLog {
   readonly space: SpaceId;
   readonly conversation: ConversationId;
 }
@@ -99,8 +99,8 @@ async function copyOnce(
   return { bytes, conversations };
 }
 
-async function findAll({ disk, dir }: BackupSource): Promise<readonly Found[]> {
-  const logs: Found[] = [];
+async function findAll({ disk, dir }: BackupSource): Promise<readonly SourceLog[]> {
+  const logs: SourceLog[] = [];
   for (const folder of await disk.list(dir)) {
     const space = spaceIn(folder);
     if (space === null) continue;
@@ -119,7 +119,7 @@ interface Log {
 }
 
 /** A sound log up to its last whole batch; a damaged one as it is, since what can be made of it is not for a backup to decide. */
-async function sizeUp(source: BackupSource, { space, conversation }: Found): Promise<Log> {
+async function sizeUp(source: BackupSource, { space, conversation }: SourceLog): Promise<Log> {
   try {
     const log = await source.open(space, conversation);
     if (log === null) throw new Vanished();
@@ -135,7 +135,7 @@ async function sizeUp(source: BackupSource, { space, conversation }: Found): Pro
 
 async function copyConversation(
   { disk, dir }: BackupSource,
-  { space, conversation }: Found,
+  { space, conversation }: SourceLog,
   log: Log,
   folder: string,
 ): Promise<number> {

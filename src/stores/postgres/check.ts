@@ -11,7 +11,7 @@ import type { Db, Session } from "./db/db.ts";
 import { toLogError } from "./postgres-errors.ts";
 import { ENTRY_COLUMNS, type EntryRow, readState, type State, toStored } from "./tables/rows.ts";
 import { readJson } from "#log/json/read-json";
-import { foundVersion } from "./tables/migrations.ts";
+import { readSchemaState } from "./tables/migrations.ts";
 import { type FencedTable, fencedTables, isFenced } from "./tables/row-security.ts";
 
 const IDS = "select id from @.conversations where space = $1 order by id";
@@ -185,7 +185,7 @@ export async function readHealth(db: Db, nowMs: () => number): Promise<StoreHeal
     const before = nowMs();
     const [row] = await once.read<HealthRow>(HEALTH);
     const middle = (before + nowMs()) / 2;
-    const schema = await foundVersion(once);
+    const schema = await readSchemaState(once);
     if (row === undefined || schema === null)
       return { reachable: false, problem: `${db.place}: The tables are not there`, ...counted };
     const [standby, server, serverMs, idleTransactionMs] = row;

@@ -24,7 +24,7 @@ import { tailEntries, TailPoll } from "./read/tail.ts";
 import { readPage, readWindow } from "./read/window.ts";
 import {
   checkSchemaVersion,
-  foundVersion,
+  readSchemaState,
   isUpToDate,
   type SchemaOptions,
   migrateSchema,
@@ -141,14 +141,14 @@ function listenerFor(
 
 /** Makes the tables where there are none, and takes the way that the schema was made for. */
 async function openSchema(db: Db, options: SchemaOptions & { readonly readOnly: boolean }): Promise<Db> {
-  let version = await foundVersion(db);
+  let version = await readSchemaState(db);
   if (version === null && options.readOnly)
     throw new LogError("store_gone", `${db.place}: There is no store of Holdfast there yet`, {
       place: db.place,
     });
   if (!options.readOnly && !(await isUpToDate(db, version, options))) {
     await migrateSchema(db.patient(), options);
-    version = await foundVersion(db);
+    version = await readSchemaState(db);
   }
   if (version === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
   checkSchemaVersion(version, db.place);

@@ -4,7 +4,7 @@ import {
   type PromptEvent,
   type RawEnd,
   type SessionSettings,
-  type ShownMessage,
+  type TranscriptMessage,
   type Upstream,
   UpstreamFailure,
   type UpstreamSession,
@@ -171,7 +171,7 @@ function firstTurns(lines: readonly Line[], turns: number): readonly Line[] {
   return end === -1 ? lines : lines.slice(0, end);
 }
 
-function shownBy({ options }: AgentHandle, lines: readonly Line[]): readonly ShownMessage[] | null {
+function shownBy({ options }: AgentHandle, lines: readonly Line[]): readonly TranscriptMessage[] | null {
   if (options.shows === false) return null;
   return lines.flatMap((line) => (line.role === "tool" ? [] : [{ role: line.role, text: line.text }]));
 }
@@ -224,7 +224,7 @@ async function arrive(handle: AgentHandle, phase: "open" | "resume", id: string 
 
 interface OpenSessionInput {
   readonly lines: readonly Line[];
-  readonly transcript: readonly ShownMessage[] | null;
+  readonly transcript: readonly TranscriptMessage[] | null;
 }
 
 /** A session in the hands of the process that runs now. */

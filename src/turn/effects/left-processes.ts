@@ -12,14 +12,14 @@ export function processEnded(call: string, process: string): Extract<EntryBody, 
   return { type: "tool_progress", call, data: { process, ended: true } };
 }
 
-interface LeftProcess {
+interface ToolProcess {
   readonly call: string;
   readonly process: string;
 }
 
 /** The processes that tools made known and of which nothing says that they ended. */
-export function leftProcesses(facts: Iterable<Entry>): readonly LeftProcess[] {
-  const open = new Map<string, LeftProcess>();
+export function openToolProcesses(facts: Iterable<Entry>): readonly ToolProcess[] {
+  const open = new Map<string, ToolProcess>();
   for (const fact of facts) {
     if (fact.type !== "tool_progress") continue;
     const data = fieldsIn(fact.data);
@@ -48,7 +48,7 @@ export async function endToolProcesses(
   conversation: Conversation,
   startSeq: number,
 ): Promise<readonly EntryBody[]> {
-  const processes = leftProcesses(await progressFacts(conversation, startSeq));
+  const processes = openToolProcesses(await progressFacts(conversation, startSeq));
   for (const { process } of processes) {
     const identity = readIdentity(process);
     try {

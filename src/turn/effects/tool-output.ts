@@ -66,13 +66,13 @@ async function read(output: unknown, tool: Tool, keepBlob: KeepBlob | null): Pro
   if (!Array.isArray(blocks))
     throw refusal(`its content is ${kindOf(content)}, not a text or a list of blocks`);
   const full: unknown[] = [];
-  for (const block of blocks as readonly unknown[]) full.push(await keptBlock(block, keepBlob));
+  for (const block of blocks as readonly unknown[]) full.push(await storableBlock(block, keepBlob));
   const short = await shortened(full, tool, keepBlob);
   // Everything that is left is of a size that the log can hold, and is read once.
   const { value } = writeJsonObject({ content: short });
   for (const [at, block] of (value["content"] as readonly Json[]).entries())
     checkBlock(block, `content[${at}]`);
-  const more = await keptDetails({ details, state }, keepBlob);
+  const more = await storableDetails({ details, state }, keepBlob);
   const note: ContentBlock[] = more.note === null ? [] : [{ type: "text", text: more.note }];
   return {
     isError: isError === true,
@@ -98,7 +98,7 @@ function refusal(why: string): LogError {
 }
 
 /** Bytes go beside the log; text is made such that any provider takes it. */
-async function keptBlock(value: unknown, keepBlob: KeepBlob | null): Promise<unknown> {
+async function storableBlock(value: unknown, keepBlob: KeepBlob | null): Promise<unknown> {
   if (typeof value !== "object" || value === null || !("type" in value) || typeof value.type !== "string")
     throw refusal("one of its blocks is no object with a type");
   if (MESSAGE_TYPES_ONLY.has(value.type)) throw refusal(`a result has no ${value.type} block`);
@@ -108,10 +108,10 @@ async function keptBlock(value: unknown, keepBlob: KeepBlob | null): Promise<unk
     return { ...value, text: text.toWellFormed() };
   }
   const block = value as ContentBlock;
-  return isMedia(block) ? keptMedia(block, keepBlob) : block;
+  return isMedia(block) ? storableMedia(block, keepBlob) : block;
 }
 
-async function keptMedia(block: MediaBlock, keepBlob: KeepBlob | null): Promise<ContentBlock> {
+async function storableMedia(block: MediaBlock, keepBlob: KeepBlob | null): Promise<ContentBlock> {
   const { data, ...rest } = block;
   if (data === undefined) return block;
   if (typeof data !== "string") throw refusal(`the data of its ${block.type} is no text`);
@@ -175,7 +175,7 @@ function unbroken(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed().replaceAll(/^\uFFFD|\uFFFD$/g, "");
 }
 
-/** What a tool returned beside its content, from the details of its stored result: `keptDetails` makes the same of it. */
+/** What a tool returned beside its content, from the details of its stored result: `storableDetails` makes the same of it. */
 export function returnedBeside(details: Json | undefined): Pick<ToolOutput, "details" | "state"> {
   if (details === undefined) return {};
   const { stateUpdate, ...own } = fieldsIn(details) ?? {};
@@ -184,16 +184,16 @@ export function returnedBeside(details: Json | undefined): Pick<ToolOutput, "det
   return { state, ...(Object.keys(own).length === 0 ? {} : { details: own }) };
 }
 
-interface KeptDetails {
+interface StorableDetails {
   readonly details: Json | undefined;
   /** What is said where they were too large. */
   readonly note: string | null;
 }
 
-async function keptDetails(
+async function storableDetails(
   output: { readonly details: unknown; readonly state: unknown },
   keepBlob: KeepBlob | null,
-): Promise<KeptDetails> {
+): Promise<StorableDetails> {
   const { details, state } = writeJsonObject(output).value;
   const own = fieldsIn(details);
   if (own !== null && Object.hasOwn(own, "stateUpdate"))

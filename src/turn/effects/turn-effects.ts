@@ -29,7 +29,7 @@ interface TurnPlace {
   readonly clock?: Clock;
 }
 
-interface Known {
+interface CallRecord {
   readonly call: ToolCallRequest;
   readonly outcome: Promise<EffectOutcome>;
 }
@@ -42,7 +42,7 @@ interface Known {
 export class TurnEffects implements Disposable {
   readonly #at: TurnPlace;
   readonly #over = new AbortController();
-  readonly #calls = new Map<string, Known>();
+  readonly #calls = new Map<string, CallRecord>();
 
   constructor(at: TurnPlace) {
     this.#at = at;

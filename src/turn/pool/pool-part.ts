@@ -1,29 +1,29 @@
 import type { ConversationId } from "#log/ids";
-import type { HeldWeight, Pool, PoolItem } from "./pool.ts";
+import type { PoolWeight, Pool, PoolItem } from "./pool.ts";
 
 /** What is held of a conversation. Everything that counts is in the log: it may go whenever nobody uses it. */
-export interface Held {
+export interface Pooled {
   /** What it costs now; null: there is nothing left to hold. */
-  weight(): HeldWeight | null;
+  weight(): PoolWeight | null;
   /** Gives back what it occupies. */
   letGo(): Promise<void>;
 }
 
-const NOTHING: HeldWeight = { messages: 0, processes: 0 };
+const NOTHING: PoolWeight = { messages: 0, processes: 0 };
 
 /** One thing that is held, or made to be. */
-class HeldItem<T extends Held> implements PoolItem {
+class PooledItem<T extends Pooled> implements PoolItem {
   readonly making: Promise<T>;
   /** Once it is made. */
   value: T | null = null;
   users: number = 0;
   /** It goes as soon as nobody uses it. */
   isLeaving: boolean = false;
-  weight: HeldWeight = NOTHING;
+  weight: PoolWeight = NOTHING;
   usedAtMs: number = 0;
   readonly evict: () => void;
 
-  constructor(making: Promise<T>, evict: (item: HeldItem<T>) => void) {
+  constructor(making: Promise<T>, evict: (item: PooledItem<T>) => void) {
     this.making = making;
     this.evict = () => evict(this);
   }
@@ -34,10 +34,10 @@ class HeldItem<T extends Held> implements PoolItem {
 }
 
 /** What one user of a pool holds of conversations: one thing each. */
-export class PoolPart<T extends Held> {
+export class PoolPart<T extends Pooled> {
   readonly #pool: Pool;
   readonly #make: (conversation: ConversationId) => T | Promise<T>;
-  readonly #items = new Map<ConversationId, HeldItem<T>>();
+  readonly #items = new Map<ConversationId, PooledItem<T>>();
   /** Those of a conversation that are let go of: another is made when that is done. */
   readonly #leaving = new Map<ConversationId, Promise<void>>();
 
@@ -98,7 +98,7 @@ export class PoolPart<T extends Held> {
     await Promise.all(this.#leaving.values());
   }
 
-  #begin(conversation: ConversationId): HeldItem<T> {
+  #begin(conversation: ConversationId): PooledItem<T> {
     const item = this.#add(conversation, this.#build(conversation));
     item.making.then(
       (value) => (item.value = value),
@@ -107,8 +107,8 @@ export class PoolPart<T extends Held> {
     return item;
   }
 
-  #add(conversation: ConversationId, making: Promise<T>): HeldItem<T> {
-    const item = new HeldItem(making, (evicted) => this.#evict(conversation, evicted));
+  #add(conversation: ConversationId, making: Promise<T>): PooledItem<T> {
+    const item = new PooledItem(making, (evicted) => this.#evict(conversation, evicted));
     this.#items.set(conversation, item);
     return item;
   }
@@ -118,19 +118,19 @@ export class PoolPart<T extends Held> {
     return this.#make(conversation);
   }
 
-  #release(conversation: ConversationId, item: HeldItem<T>): void {
+  #release(conversation: ConversationId, item: PooledItem<T>): void {
     if (item.inUse || this.#items.get(conversation) !== item) return;
     const weight = item.value?.weight() ?? null;
     if (weight === null || item.isLeaving) this.#evict(conversation, item);
     else this.#pool.used(item, weight);
   }
 
-  #forget(conversation: ConversationId, item: HeldItem<T>): void {
+  #forget(conversation: ConversationId, item: PooledItem<T>): void {
     this.#pool.dropped(item);
     if (this.#items.get(conversation) === item) this.#items.delete(conversation);
   }
 
-  #evict(conversation: ConversationId, item: HeldItem<T>): void {
+  #evict(conversation: ConversationId, item: PooledItem<T>): void {
     this.#forget(conversation, item);
     const { value: held } = item;
     if (held === null) return;

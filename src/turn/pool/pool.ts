@@ -4,15 +4,15 @@ import { LogError } from "#log/errors";
 import { checkNumbers, withDefaults } from "#log/with-defaults";
 
 /** How much is held. */
-export interface PoolUse extends HeldWeight {
+export interface PoolUse extends PoolWeight {
   readonly conversations: number;
   /** How many of them are in use. */
   readonly inUse: number;
 }
 
 /** A held thing as the pool accounts for it. */
-export interface PoolItem extends HeldFacts {
-  weight: HeldWeight;
+export interface PoolItem extends SessionFacts {
+  weight: PoolWeight;
   usedAtMs: number;
   /** Takes it from whoever held it, and begins to let it go. */
   evict(): void;
@@ -53,7 +53,7 @@ export class Pool implements AsyncDisposable {
   }
 
   /** For those who hold things: it is used from now on, or was until now, and costs so much. */
-  used(item: PoolItem, weight: HeldWeight): void {
+  used(item: PoolItem, weight: PoolWeight): void {
     this.dropped(item);
     item.weight = weight;
     item.usedAtMs = this.#clock.steadyMs();
@@ -196,27 +196,27 @@ function wrong(name: string, why: string): LogError {
 }
 
 /** What a held thing costs. */
-export interface HeldWeight {
+export interface PoolWeight {
   readonly messages: number;
   readonly processes: number;
 }
 
 /** What the rule knows of a held thing. */
-interface HeldFacts {
-  readonly weight: HeldWeight;
+interface SessionFacts {
+  readonly weight: PoolWeight;
   /** When it was last used. */
   readonly usedAtMs: number;
   /** It is in use, and stays. */
   readonly inUse: boolean;
 }
 
-type Totals = HeldWeight & { readonly conversations: number };
+type Totals = PoolWeight & { readonly conversations: number };
 
 /**
  * What goes, of things that come least recently used first: whatever nobody used for too long, then, as long as a limit is
  * passed, the least recently used of those that count towards it. What is in use counts and stays.
  */
-export function chooseEvicted<T extends HeldFacts>(
+export function chooseEvicted<T extends SessionFacts>(
   items: readonly T[],
   limits: PoolLimits,
   atMs: number,
@@ -235,13 +235,13 @@ export function chooseEvicted<T extends HeldFacts>(
   return items.filter((one) => gone.has(one));
 }
 
-const COUNTED: readonly (readonly [keyof Totals, (weight: HeldWeight) => number])[] = [
+const COUNTED: readonly (readonly [keyof Totals, (weight: PoolWeight) => number])[] = [
   ["conversations", () => 1],
   ["messages", ({ messages }) => messages],
   ["processes", ({ processes }) => processes],
 ];
 
-function isIdle({ inUse, usedAtMs }: HeldFacts, { idleMs }: PoolLimits, atMs: number): boolean {
+function isIdle({ inUse, usedAtMs }: SessionFacts, { idleMs }: PoolLimits, atMs: number): boolean {
   return !inUse && atMs - usedAtMs >= idleMs;
 }
 

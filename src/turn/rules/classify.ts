@@ -44,7 +44,7 @@ export function classifyEnd(table: EndingTable, end: EndSigns): Ending {
   const resets = endingClass === "limit" || endingClass === "credit" || endingClass === "overloaded";
   return {
     class: endingClass,
-    message: wordsOf(error.message, members),
+    message: endMessage(error.message, members),
     resetAtMs: resets ? resetOf(members, signs.text) : null,
   };
 }
@@ -67,12 +67,12 @@ function fits(rule: EndingRule, signs: Signs): boolean {
   }
 }
 
-interface Found {
+interface DataMember {
   readonly name: string;
   readonly value: Json;
 }
 
-function* membersIn(data: Json, depth: number): Generator<Found> {
+function* membersIn(data: Json, depth: number): Generator<DataMember> {
   if (typeof data !== "object" || data === null || depth > NESTED_MAX) return;
   if (isList(data)) {
     for (const item of data) yield* membersIn(item, depth + 1);
@@ -108,7 +108,7 @@ const TEXT_NAMES = new Set(["message", "details", "detail", "error", "reason"]);
 const STATUS_IN_TEXT =
   /\b(?:api error:?|status(?: code)?:?|http|rejected|repeated|error:?) \(?([45]\d\d)\b/gi;
 
-function signsOf(error: EndError, members: readonly Found[]): Signs {
+function signsOf(error: EndError, members: readonly DataMember[]): Signs {
   const statuses: number[] = [];
   const kinds: string[] = typeof error.code === "string" ? [snake(error.code)] : [];
   const texts = [error.message];
@@ -131,7 +131,7 @@ function kindsOf(value: Json): readonly string[] {
 }
 
 /** What to show people: "Internal error" says less than what stands beside it. */
-function wordsOf(message: string, members: readonly Found[]): string {
+function endMessage(message: string, members: readonly DataMember[]): string {
   if (!/^internal error$/i.test(message.trim()) && message.trim() !== "") return message;
   const member = members.find(({ name, value }) => TEXT_NAMES.has(name) && typeof value === "string");
   return typeof member?.value === "string" ? member.value : message;
@@ -141,7 +141,7 @@ const RESET_NAMES = new Set(["resets_at", "reset_at"]);
 const SECONDS_MAX = 100_000_000_000; // as ms this is 1973: a smaller number counts seconds
 
 /** When the limit ends, where that is said so that it needs no clock and no time zone; "resets 3pm" does. */
-function resetOf(members: readonly Found[], text: string): number | null {
+function resetOf(members: readonly DataMember[], text: string): number | null {
   for (const { name, value } of members) {
     if (!RESET_NAMES.has(name)) continue;
     const at = typeof value === "number" ? inMs(value) : typeof value === "string" ? isoMs(value) : null;

@@ -60,7 +60,7 @@ export class TurnNodes {
       const usage = this.#usage ?? more.usage ?? null;
       const used = usage === null ? {} : { usage };
       const end = draft === last ? { stopReason: more.stopReason, ...used } : { stopReason: "toolUse" };
-      const pieces = keptPieces(draft.pieces, this.#finalTexts).filter(
+      const pieces = finalPieces(draft.pieces, this.#finalTexts).filter(
         (piece, at, all) => !isBrokenOff(piece, all[at + 1]),
       );
       const content = pieces.map((piece) => blockOf(piece));
@@ -134,7 +134,7 @@ function addText(
  * Where the agent says what it keeps, that is what counts: a message is its words as a whole, and one that was given up
  * for another is left out. What was being said when the turn ended stays.
  */
-function keptPieces(pieces: readonly Piece[], finalTexts: ReadonlyMap<string, string>): readonly Piece[] {
+function finalPieces(pieces: readonly Piece[], finalTexts: ReadonlyMap<string, string>): readonly Piece[] {
   const written = new Set<string>();
   const last = pieces.findLastIndex((piece) => piece.type === "text" && finalTexts.has(piece.message ?? ""));
   return pieces.flatMap((piece, at): readonly Piece[] => {

@@ -1,5 +1,5 @@
 import { type Message, type ToolCall, textOfBlocks } from "#log/message";
-import { isSameStretch, type Said, type Stretch, stretches } from "./transcript.ts";
+import { isSameStretch, type MessageText, type Stretch, stretches } from "./transcript.ts";
 import type { NativeMessage } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
 
@@ -16,10 +16,10 @@ const COMPARED_MESSAGES = 256; // more than one turn ever has; what lies further
  */
 export function unseenMessages<M extends { readonly message: Message }>(
   theirs: readonly M[],
-  oursNewestFirst: readonly Said[],
+  oursNewestFirst: readonly MessageText[],
 ): readonly M[] | null {
   if (oursNewestFirst[0]?.role !== "assistant") return null;
-  const messages = theirs.flatMap(({ message }, at) => saidBy(message, at));
+  const messages = theirs.flatMap(({ message }, at) => messageText(message, at));
   const ours = stretches(oursNewestFirst);
   for (let end = messages.length; end > 0; end--) {
     if (messages[end - 1]?.role !== "assistant" || messages[end]?.role === "assistant") continue;
@@ -40,7 +40,7 @@ function isKnown(theirs: readonly Stretch[], ours: readonly Stretch[]): boolean 
   return last.role === "user" && isKnown(theirs.slice(2), ours);
 }
 
-function saidBy(message: Message, at: number): readonly (Said & { readonly at: number })[] {
+function messageText(message: Message, at: number): readonly (MessageText & { readonly at: number })[] {
   if (message.role === "toolResult") return [];
   const text = textOfBlocks(message.content);
   return text.trim() === "" ? [] : [{ role: message.role, text, at }];
@@ -64,7 +64,7 @@ function wholeTurns<M extends { readonly message: Message }>(messages: readonly 
 }
 
 /** What is known of a prompt, to be compared with the agent's record of it. */
-export interface Heard {
+export interface PromptRecord {
   /** The last words of the prompt. */
   readonly prompt: string;
   isKnown(call: Pick<ToolCall, "id" | "name" | "input">): boolean;
@@ -76,9 +76,9 @@ export interface Heard {
  * What an agent has on record for a prompt and did not live, or was not let, to tell. An agent may tell of a command
  * only after it has begun it: who did not look here would take the prompt for untouched, and have it run once more.
  */
-export function unheardEvents(
+export function unrecordedEvents(
   record: readonly Pick<NativeMessage, "message" | "cutOff" | "notRun">[],
-  known: Heard,
+  known: PromptRecord,
 ): readonly TurnEvent[] {
   const { prompt: promptText } = known;
   const start = record.findLastIndex(({ message }) => message.role === "user");

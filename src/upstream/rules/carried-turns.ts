@@ -6,7 +6,7 @@ import type { EntryId } from "#log/ids";
 import { modelContent } from "#log/projections/context";
 import { isCertain, type LinkRecord } from "#log/projections/link-records";
 import { wasCutOff } from "./prior-context.ts";
-import { type CarriedTurn, saidBy, textsOf } from "./transcript.ts";
+import { type SessionTurn, messageText, textsOf } from "./transcript.ts";
 
 /** What an upstream was told in front of a prompt. */
 interface Preamble {
@@ -15,31 +15,31 @@ interface Preamble {
   readonly from: EntryId | "all" | null;
 }
 
-interface Carrier {
+interface Delivery {
   readonly upstream: string;
   readonly preamble: Preamble | null;
   readonly end: EntryOf<"turn_end"> | null;
 }
 
 /** Who carried each prompt in the end, and how that ended. A prompt that was sent again counts as it went last. */
-function carriersOf(facts: readonly Entry[], { names }: LinkRecord): ReadonlyMap<EntryId, Carrier> {
+function deliveriesOf(facts: readonly Entry[], { names }: LinkRecord): ReadonlyMap<EntryId, Delivery> {
   const prompts = new Map<string, EntryId>();
-  const carriers = new Map<EntryId, Carrier>();
+  const deliveries = new Map<EntryId, Delivery>();
   for (const fact of facts) {
     if (fact.type === "turn_start" && fact.prompt !== undefined) prompts.set(fact.turn, fact.prompt);
     if (fact.type !== "attempt" && fact.type !== "turn_end") continue;
     const prompt = prompts.get(fact.turn);
     const { upstream } = fact;
     if (prompt === undefined || upstream === undefined) continue;
-    const delivery = carriers.get(prompt);
+    const delivery = deliveries.get(prompt);
     const isSame =
       delivery?.upstream === upstream ||
       (names.includes(upstream) && names.includes(delivery?.upstream ?? ""));
     const before = isSame ? (delivery?.preamble ?? null) : null;
     const preamble = fact.type === "attempt" ? (preambleOf(fact, before) ?? before) : before;
-    carriers.set(prompt, { upstream, preamble, end: fact.type === "turn_end" ? fact : null });
+    deliveries.set(prompt, { upstream, preamble, end: fact.type === "turn_end" ? fact : null });
   }
-  return carriers;
+  return deliveries;
 }
 
 /** An attempt that says nothing of what it told goes on with what the one before it told. */
@@ -61,11 +61,11 @@ function reachOf(counts: PriorContextCounts): EntryId | "all" | null {
  * another carried in between was told to it at most. Behind them comes what the session was made with, as far as it was
  * not told that later.
  */
-export class CarriedReader {
+export class SessionTurnReader {
   readonly #link: LinkRecord;
-  readonly #carriers: ReadonlyMap<EntryId, Carrier>;
+  readonly #deliveries: ReadonlyMap<EntryId, Delivery>;
   readonly #textsMax: number;
-  readonly #turns: CarriedTurn[] = [];
+  readonly #turns: SessionTurn[] = [];
   /** The replies read so far of the turn whose prompt comes next, newest first. */
   #replies: Message[] = [];
   #node: EntryId | null = null;
@@ -77,7 +77,7 @@ export class CarriedReader {
 
   constructor(link: LinkRecord, facts: readonly Entry[], textsMax: number) {
     this.#link = link;
-    this.#carriers = carriersOf(facts, link);
+    this.#deliveries = deliveriesOf(facts, link);
     this.#textsMax = textsMax;
   }
 
@@ -85,7 +85,7 @@ export class CarriedReader {
     return this.#state === "done";
   }
 
-  get turns(): readonly CarriedTurn[] {
+  get turns(): readonly SessionTurn[] {
     return this.#turns;
   }
 
@@ -119,28 +119,28 @@ export class CarriedReader {
     if (turn !== null) this.#push(turn);
     this.#replies = [];
     this.#node = null;
-    const { from = null } = (turn?.hasContext && this.#carriers.get(entry.id)?.preamble) || {};
+    const { from = null } = (turn?.hasContext && this.#deliveries.get(entry.id)?.preamble) || {};
     this.#retold ??= from;
   }
 
-  #push(turn: CarriedTurn): void {
+  #push(turn: SessionTurn): void {
     this.#turns.push(turn);
     this.#texts += 1 + this.#replies.length;
   }
 
-  #turnOf(entry: EntryOf<"message">, node: EntryId): CarriedTurn | null {
-    const carrier = this.#carriers.get(entry.id);
-    const adopted = carrier === undefined && isAdopted(entry, this.#link.agent);
-    const isOwn = carrier !== undefined && this.#link.names.includes(carrier.upstream);
+  #turnOf(entry: EntryOf<"message">, node: EntryId): SessionTurn | null {
+    const delivery = this.#deliveries.get(entry.id);
+    const adopted = delivery === undefined && isAdopted(entry, this.#link.agent);
+    const isOwn = delivery !== undefined && this.#link.names.includes(delivery.upstream);
     if (!adopted && !isOwn) return null;
-    const end = carrier?.end ?? null;
+    const end = delivery?.end ?? null;
     const certain = end !== null && isCertain(end, entry.id);
     const completed = adopted || (certain && end.outcome === "completed");
-    const preamble = carrier?.preamble ?? null;
+    const preamble = delivery?.preamble ?? null;
     return {
       prompt: entry.id,
       node,
-      request: saidBy("user", entry.message),
+      request: messageText("user", entry.message),
       answered: completed && !this.#endsInTool() ? this.#answer() : null,
       knownUpTo: completed ? null : certain ? node : end?.held === entry.id ? entry.id : null,
       hasContext: preamble !== null,
@@ -177,7 +177,7 @@ export class CarriedReader {
     this.#node ??= id;
     if (message.role === "assistant") this.#replies.push(message);
     if (message.role !== "user") return;
-    const request = saidBy("user", message);
+    const request = messageText("user", message);
     const answered = this.#replies.some(wasCutOff) ? null : this.#answer();
     const about = {
       knownUpTo: null,

@@ -152,7 +152,7 @@ export class PriorReader {
       this.#keepUntil = entry.firstKeptEntryId ?? entry.id;
       return;
     }
-    const message = entry.type === "message" ? entry.message : toldBy(entry);
+    const message = entry.type === "message" ? entry.message : contextMessage(entry);
     if (message === null) return;
     const messageText = textOf(message.content);
     const text = this.#poisoned.has(entry.id) ? `${messageText}\n${POISON_LEFT_OUT}` : messageText;
@@ -210,7 +210,7 @@ export class PriorReader {
   }
 }
 
-function toldBy(entry: Entry): UserMessage | null {
+function contextMessage(entry: Entry): UserMessage | null {
   const content = modelContent(entry);
   return content === null ? null : { role: "user", content };
 }

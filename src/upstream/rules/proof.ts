@@ -17,7 +17,7 @@ interface Sent extends Pick<LinkPosition, "knownUpTo" | "prompt"> {
  * or said nothing and the agent is known to keep what it was asked, or where the agent had begun with it when it was
  * stopped. Else no more than before.
  */
-export function heldAfter(ending: EndingClass, at: Sent): EntryId | null {
+export function knownUpToAfter(ending: EndingClass, at: Sent): EntryId | null {
   const hasPrompt = ending === "cancelled" ? at.begun : at.keepsPrompt && KEPT.has(ending);
   return hasPrompt ? at.prompt : at.knownUpTo;
 }
@@ -40,7 +40,7 @@ export interface LinkPosition {
 }
 
 /** What a process is known to hold of a session. */
-export interface HeldByProcess {
+export interface LiveSessionState {
   /** The last node up to which it holds everything; null when nothing is known. */
   readonly holds: EntryId | null;
   /** It forked the session from the agent's record, which may have been cut: that it holds so much is not proven yet. */
@@ -48,7 +48,7 @@ export interface HeldByProcess {
 }
 
 /** Whether a live session's process knows less than the session does by now: another process went on with it. */
-export function isBehind(link: LinkRecord, { holds, forked }: HeldByProcess): boolean {
+export function isBehind(link: LinkRecord, { holds, forked }: LiveSessionState): boolean {
   if (forked === true && link.since !== null) return true;
   return holds !== null && !link.uncertain && holds !== link.knownUpTo;
 }

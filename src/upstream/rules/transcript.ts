@@ -2,7 +2,7 @@ import type { EntryId } from "#log/ids";
 import { hasPreamble } from "./preamble.ts";
 import type { Message, ContentBlock } from "#log/message";
 
-export interface Said {
+export interface MessageText {
   readonly role: "user" | "assistant";
   readonly text: string;
   /** The texts it was put together from, where there are several: an agent keeps them in its own order and wrapping. */
@@ -13,17 +13,17 @@ export interface Said {
 export interface Stretch {
   readonly role: "user" | "assistant";
   /** Newest first. */
-  readonly messages: readonly Said[];
+  readonly messages: readonly MessageText[];
   /** The oldest one: the texts that are known may begin in the middle of it. */
   readonly oldest: boolean;
 }
 
 /** One turn of a branch, as it can be looked for in the record of a session that carried it or holds it. */
-export interface CarriedTurn {
+export interface SessionTurn {
   readonly prompt: EntryId;
   /** The last node of the turn. */
   readonly node: EntryId;
-  readonly request: Said;
+  readonly request: MessageText;
   /** All that was answered; null when it did not end well, or in a tool: then what the agent kept of it is its own affair. */
   readonly answered: string | null;
   /** The last of its nodes that the session was taken to hold by itself, where it did not end well; null when none was. */
@@ -59,7 +59,10 @@ const LOST: Comparison = { whole: false, knownUpTo: null };
  * It holds them only if what they rest on is there as well: what the session was made with, what it was told in front of
  * a prompt, and each turn that broke off and was not told again. Else all of it is told once more.
  */
-export function compareTurns(transcript: readonly Said[], newestFirst: readonly CarriedTurn[]): Comparison {
+export function compareTurns(
+  transcript: readonly MessageText[],
+  newestFirst: readonly SessionTurn[],
+): Comparison {
   const theirs = stretches(transcript.toReversed());
   const last = newestFirst.findIndex((turn) => turn.inherited || isCompared(turn));
   const open = last === -1 ? newestFirst : newestFirst.slice(0, last);
@@ -71,7 +74,7 @@ export function compareTurns(transcript: readonly Said[], newestFirst: readonly 
     if (isCommand(turn) || (!required && turn.retold)) continue;
     const at = theirs.findIndex((_, index) => index >= from && isTurnAt(theirs, index, turn));
     if (at === -1 && required) return LOST;
-    const contextAt = at !== -1 && turn.hasContext && !turn.retold ? toldAt(theirs, at, turn) : at;
+    const contextAt = at !== -1 && turn.hasContext && !turn.retold ? contextStretch(theirs, at, turn) : at;
     proven &&= contextAt !== -1;
     if (at === -1) continue;
     newest = Math.min(newest, at);
@@ -79,28 +82,31 @@ export function compareTurns(transcript: readonly Said[], newestFirst: readonly 
   }
   const behind = theirs.slice(0, newest);
   if (open.length === 0 && behind.some(({ role }) => role === "assistant")) return LOST;
-  return { whole: true, knownUpTo: proven ? heldOf(newestFirst[last]?.node ?? null, open, behind) : null };
+  return {
+    whole: true,
+    knownUpTo: proven ? reachedNode(newestFirst[last]?.node ?? null, open, behind) : null,
+  };
 }
 
 /** Whether no other turn is to be looked for where this one was found: prompts without a reply stand side by side. */
-function endsAt(turn: CarriedTurn): boolean {
+function endsAt(turn: SessionTurn): boolean {
   return turn.inherited ? turn.answered !== null && turn.answered !== "" : isCompared(turn);
 }
 
 /** Where what was told with a turn stands: in its prompt, or in one of the same words that was sent before. */
-function toldAt(theirs: readonly Stretch[], at: number, turn: CarriedTurn): number {
+function contextStretch(theirs: readonly Stretch[], at: number, turn: SessionTurn): number {
   return theirs.findIndex(
     ({ role, messages }, index) =>
       index >= at &&
       role === "user" &&
-      messages.some((one) => saysWords(one, turn.request) && hasPreamble(one.text, turn.quoted)),
+      messages.some((one) => isSamePrompt(one, turn.request) && hasPreamble(one.text, turn.quoted)),
   );
 }
 
 /** Whether the remains of a turn that broke off can pass for one that was answered, with what that was told. */
-function isMistakable(turn: CarriedTurn, all: readonly CarriedTurn[]): boolean {
+function isMistakable(turn: SessionTurn, all: readonly SessionTurn[]): boolean {
   if (!turn.hasContext || turn.retold) return false;
-  const isAlike = ({ quoted }: CarriedTurn): boolean =>
+  const isAlike = ({ quoted }: SessionTurn): boolean =>
     quoted === null || turn.quoted === null || quoted === turn.quoted;
   return all.some(
     (other) =>
@@ -108,14 +114,14 @@ function isMistakable(turn: CarriedTurn, all: readonly CarriedTurn[]): boolean {
       !other.retold &&
       isCompared(other) &&
       isAlike(other) &&
-      saysWords(turn.request, other.request),
+      isSamePrompt(turn.request, other.request),
   );
 }
 
 /** How far the session came in the turns that did not end well: up to the first of them that is not there. */
-function heldOf(
+function reachedNode(
   knownUpTo: EntryId | null,
-  openNewestFirst: readonly CarriedTurn[],
+  openNewestFirst: readonly SessionTurn[],
   behind: readonly Stretch[],
 ): EntryId | null {
   if (openNewestFirst.some((turn) => turn.forgot)) return null;
@@ -126,7 +132,7 @@ function heldOf(
     if (isCommand(turn)) return turn.node;
     const at = remaining.findIndex(
       (message) =>
-        saysWords(message, turn.request) && (!turn.hasContext || hasPreamble(message.text, turn.quoted)),
+        isSamePrompt(message, turn.request) && (!turn.hasContext || hasPreamble(message.text, turn.quoted)),
     );
     if (at === -1) return null;
     remaining = remaining.slice(at + 1);
@@ -137,22 +143,22 @@ function heldOf(
 }
 
 /** Agents keep their own commands in ways of their own, or not at all. */
-function isCompared(turn: CarriedTurn): boolean {
+function isCompared(turn: SessionTurn): boolean {
   return turn.answered !== null && !isCommand(turn);
 }
 
-function isCommand({ request }: CarriedTurn): boolean {
+function isCommand({ request }: SessionTurn): boolean {
   return commandName(request.text) !== null;
 }
 
-function isTurnAt(theirs: readonly Stretch[], at: number, turn: CarriedTurn): boolean {
+function isTurnAt(theirs: readonly Stretch[], at: number, turn: SessionTurn): boolean {
   const answered = bare(turn.answered ?? "");
   const [reply, prompt] = answered === "" ? [null, theirs[at]] : [theirs[at], theirs[at + 1]];
   if (reply === undefined || prompt?.role !== "user") return false;
   if (reply !== null && (reply.role !== "assistant" || whole(reply) !== answered)) return false;
   return prompt.messages.some(
     (message) =>
-      saysWords(message, turn.request) || (turn.inherited && hasLines(message.text, turn.request.text)),
+      isSamePrompt(message, turn.request) || (turn.inherited && hasLines(message.text, turn.request.text)),
   );
 }
 
@@ -166,7 +172,10 @@ function hasLines(text: string, lines: string): boolean {
  * with tools may be one text or several, a prompt may stand behind a preamble or behind one that failed, so neighbours
  * of one role are compared as a whole, and of what the user said only the last words.
  */
-export function transcriptMatches(transcript: readonly Said[], oursNewestFirst: readonly Said[]): boolean {
+export function transcriptMatches(
+  transcript: readonly MessageText[],
+  oursNewestFirst: readonly MessageText[],
+): boolean {
   const theirs = stretches(transcript.toReversed());
   return stretches(oursNewestFirst).every((ours, back) => isSameStretch(theirs[back], ours));
 }
@@ -177,7 +186,7 @@ export function isSameStretch(there: Stretch | undefined, ours: Stretch): boolea
     return ours.oldest ? whole(there).endsWith(whole(ours)) : whole(there) === whole(ours);
   const [last] = there.messages;
   const [expected] = ours.messages;
-  return last === undefined || expected === undefined || saysWords(last, expected);
+  return last === undefined || expected === undefined || isSamePrompt(last, expected);
 }
 
 /**
@@ -185,7 +194,7 @@ export function isSameStretch(there: Stretch | undefined, ours: Stretch): boolea
  * put in front. One that had a file or a link in it is another text there: the words around them are in it all the same,
  * and so is what a file held, without the line that names it.
  */
-function saysWords(there: Said, ours: Said): boolean {
+function isSamePrompt(there: MessageText, ours: MessageText): boolean {
   if (there.text.trim().endsWith(ours.text.trim())) return true;
   const text = bare(there.text);
   const parts = ours.parts ?? [];
@@ -198,8 +207,8 @@ function saysWords(there: Said, ours: Said): boolean {
   });
 }
 
-export function stretches(newestFirst: readonly Said[]): readonly Stretch[] {
-  const runs: { readonly role: Said["role"]; readonly messages: Said[] }[] = [];
+export function stretches(newestFirst: readonly MessageText[]): readonly Stretch[] {
+  const runs: { readonly role: MessageText["role"]; readonly messages: MessageText[] }[] = [];
   for (const one of newestFirst) {
     if (one.text.trim() === "") continue;
     const last = runs.at(-1);
@@ -227,7 +236,7 @@ export function textsOf({ content }: Message): readonly string[] {
 }
 
 /** The words of a message, and the texts it is made of where they are several. */
-export function saidBy(role: Said["role"], message: Message): Said {
+export function messageText(role: MessageText["role"], message: Message): MessageText {
   const parts = textsOf(message);
   return { role, text: parts.join(""), ...(parts.length > 1 ? { parts } : {}) };
 }

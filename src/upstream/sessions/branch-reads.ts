@@ -2,13 +2,13 @@ import { decodeEntry } from "#log/codec";
 import type { Entry } from "#log/entry";
 import type { Leaf, Place } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
-import { type CarriedTurn, type Said, saidBy } from "#upstream/rules/transcript";
+import { type SessionTurn, type MessageText, messageText } from "#upstream/rules/transcript";
 import type { LinkRecord } from "#log/projections/link-records";
 import { wasCutOff } from "#upstream/rules/prior-context";
 import { answersIn } from "#upstream/rules/replay-guard";
 import type { Page } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
-import { CarriedReader } from "#upstream/rules/carried-turns";
+import { SessionTurnReader } from "#upstream/rules/carried-turns";
 
 const PAGE_NODES = 64;
 const CARRIED_TEXTS_MAX = 200;
@@ -26,7 +26,7 @@ export function readNear(space: SpaceStore, conversation: ConversationId, from: 
  * Why a node is not part of the context at `from`: the reason of the reset after it, or that its branch was left. Null: it
  * lies on the branch, with no reset after it. The search is bounded.
  */
-export async function whyLeft(
+export async function departureReason(
   space: SpaceStore,
   conversation: ConversationId,
   from: Place,
@@ -63,7 +63,7 @@ export async function lastTexts(
   space: SpaceStore,
   conversation: ConversationId,
   wanted: TextsWanted,
-): Promise<readonly Said[]> {
+): Promise<readonly MessageText[]> {
   return (await readTexts(space, conversation, wanted)).texts;
 }
 
@@ -75,8 +75,8 @@ export async function readTexts(
   space: SpaceStore,
   conversation: ConversationId,
   wanted: TextsWanted,
-): Promise<{ readonly texts: readonly Said[]; readonly stopped: "cut_off" | "there" }> {
-  const texts: Said[] = [];
+): Promise<{ readonly texts: readonly MessageText[]; readonly stopped: "cut_off" | "there" }> {
+  const texts: MessageText[] = [];
   let next: Place | null = wanted.from;
   const oldest = wanted.from.depth - BRANCH_NODES_MAX; // what lies further back decides nothing
   while (next !== null && next.depth > oldest) {
@@ -86,7 +86,7 @@ export async function readTexts(
       if (texts.length >= wanted.count || entry.type === "reset") return { texts, stopped: "there" };
       if (entry.type === "message" && entry.message.role !== "toolResult") {
         if (wasCutOff(entry.message)) return { texts, stopped: "cut_off" };
-        const text = saidBy(entry.message.role, entry.message);
+        const text = messageText(entry.message.role, entry.message);
         if (text.text !== "") texts.push(text);
       }
       if (entry.id === wanted.until) return { texts, stopped: "there" };
@@ -97,12 +97,12 @@ export async function readTexts(
 }
 
 /** The turns of a branch that one session carried or was made with, newest first, as far back as is worth comparing. */
-export async function readCarried(
+export async function readSessionTurns(
   space: SpaceStore,
   conversation: ConversationId,
   wanted: { readonly from: Place; readonly link: LinkRecord; readonly facts: readonly Entry[] },
-): Promise<readonly CarriedTurn[]> {
-  const reader = new CarriedReader(wanted.link, wanted.facts, CARRIED_TEXTS_MAX);
+): Promise<readonly SessionTurn[]> {
+  const reader = new SessionTurnReader(wanted.link, wanted.facts, CARRIED_TEXTS_MAX);
   let next: Place | null = wanted.from;
   const oldest = wanted.from.depth - CARRIED_NODES_MAX;
   while (next !== null && !reader.done && next.depth > oldest) {

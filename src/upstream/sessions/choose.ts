@@ -8,7 +8,7 @@ import { compareTurns, type Comparison, transcriptMatches } from "#upstream/rule
 import { withImages } from "#conversation/image-blobs";
 import { readContext } from "#conversation/reading";
 import { bounded, boundedSession, boundsOf } from "./bounded.ts";
-import { lastTexts, readCarried, whyLeft } from "./branch-reads.ts";
+import { lastTexts, readSessionTurns, departureReason } from "./branch-reads.ts";
 import type { Live, SessionParts } from "#upstream/turn-parts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#upstream/upstream";
 
@@ -155,7 +155,7 @@ async function tryLink(
   const reason =
     record.lastNode === null || record.lastNode === branch.lastModelNode
       ? null
-      : await whyLeft(space, id, await branch.tipPlace(), record.lastNode);
+      : await departureReason(space, id, await branch.tipPlace(), record.lastNode);
   const position: Omit<LinkPosition, "knownUpTo"> = {
     lastModelNode: branch.lastModelNode,
     prompt: branch.tip,
@@ -261,7 +261,7 @@ async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInp
   const from = await branch.tipPlace();
   const comparison = compareTurns(
     transcript,
-    await readCarried(space, id, { ...asking, from, link: record }),
+    await readSessionTurns(space, id, { ...asking, from, link: record }),
   );
   if (record.since !== null) return comparison;
   const texts = await lastTexts(space, id, { from: branch.leaf, count: FORKED_TEXTS, until: null });

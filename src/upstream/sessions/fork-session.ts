@@ -9,7 +9,7 @@ import { boundedSession } from "./bounded.ts";
 import { checkUpstream } from "#upstream/agents";
 import { cutAt, forkAtCut, idsBackTo } from "#conversation/read-cut";
 import { readFacts } from "./live-sessions.ts";
-import { readLastSaid } from "#turn/last-said";
+import { readModelNodeAt } from "#turn/last-said";
 import type { Host } from "#turn/host";
 import { type Clock, systemClock, NEVER } from "#conversation/clock";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#upstream/upstream";
@@ -138,7 +138,7 @@ export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelit
   const facts = await readFacts(from.space, from.id);
   const link = headLink(facts, upstream);
   // Settings and notes between it and the fork say nothing to a model.
-  const node = link === null ? null : await readLastSaid(from.space, from.id, at);
+  const node = link === null ? null : await readModelNodeAt(from.space, from.id, at);
   if (link === null || node === null) return "preamble";
   const cut = turnsToKeep(facts, link, { fork: upstream.capabilities.fork, node });
   const turns = cut === "count" ? await countTurns(from, link, node) : cut;
@@ -188,7 +188,7 @@ async function countTurns(
   // The record of a long session was made of its latest turns only, and does not say where it began.
   const until = firstPrompt(facts, link.upstream);
   if (until === null) return null;
-  return keptTurns(facts, link.upstream, await idsBackTo(space, id, { from: node, until }));
+  return turnsOnBranch(facts, link.upstream, await idsBackTo(space, id, { from: node, until }));
 }
 
 function headLink(facts: readonly Entry[], upstream: Upstream): LinkRecord | null {
@@ -202,7 +202,7 @@ function headLink(facts: readonly Entry[], upstream: Upstream): LinkRecord | nul
  * How many of an upstream's own turns lie on the branch up to a cut, so that it can be told to keep just those.
  * Null when that cannot be said: a turn it was sent did not complete, the cut lies between its turns, or before them.
  */
-function keptTurns(
+function turnsOnBranch(
   facts: readonly Entry[],
   upstream: string,
   branch: readonly EntryId[],
@@ -229,7 +229,7 @@ function firstPrompt(facts: readonly Entry[], upstream: string): EntryId | null 
 
 /**
  * Which of its turns an upstream may keep in a fork of its own session at a node: all of them at its head (`undefined`),
- * or a counted few (`count`, by `keptTurns`) where it can cut. Null when it must be told again instead: it cannot fork,
+ * or a counted few (`count`, by `turnsOnBranch`) where it can cut. Null when it must be told again instead: it cannot fork,
  * what it holds is not certain, or it holds something that was hidden since and would come back with it.
  */
 export function turnsToKeep(

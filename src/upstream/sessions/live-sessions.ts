@@ -1,7 +1,7 @@
 import type { ConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
-import type { HeldWeight, Pool } from "#turn/pool/pool";
-import { type Held, PoolPart } from "#turn/pool/pool-part";
+import type { PoolWeight, Pool } from "#turn/pool/pool";
+import { type Pooled, PoolPart } from "#turn/pool/pool-part";
 import type { Work, Live } from "#upstream/turn-parts";
 import type { Upstream } from "#upstream/upstream";
 import { decodeEntry } from "#log/codec";
@@ -11,7 +11,7 @@ import { readSteers } from "#conversation/steer-queue";
 import type { Projection } from "#log/projections/projection";
 
 /** The sessions of one conversation, one for each agent, and the facts they are chosen by. */
-class HeldSessions implements Held {
+class PooledSessions implements Pooled {
   readonly live: Map<Upstream, Live> = new Map();
   readonly facts: Work["facts"];
 
@@ -20,7 +20,7 @@ class HeldSessions implements Held {
   }
 
   /** Nothing is kept of a conversation that has no session. */
-  weight(): HeldWeight | null {
+  weight(): PoolWeight | null {
     return this.live.size === 0 ? null : { messages: 0, processes: this.live.size };
   }
 
@@ -33,7 +33,7 @@ class HeldSessions implements Held {
 
 /** The sessions that are held open, in a pool. */
 export class LiveSessions {
-  readonly #part: PoolPart<HeldSessions>;
+  readonly #part: PoolPart<PooledSessions>;
   readonly #space: SpaceStore;
 
   constructor(pool: Pool, space: SpaceStore) {
@@ -41,8 +41,8 @@ export class LiveSessions {
     this.#part = new PoolPart(pool, (conversation) => this.#make(conversation));
   }
 
-  #make(conversation: ConversationId): HeldSessions {
-    return new HeldSessions(liveFacts(this.#space, conversation));
+  #make(conversation: ConversationId): PooledSessions {
+    return new PooledSessions(liveFacts(this.#space, conversation));
   }
 
   /** Works with the sessions of a conversation: none of them goes meanwhile, but by that work itself. */

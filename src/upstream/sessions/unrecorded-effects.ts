@@ -3,7 +3,7 @@ import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
 import { type ToolCall, textOfBlocks } from "#log/message";
 import { turnMessages } from "#turn/rules/turn-record";
-import { unheardEvents } from "#upstream/rules/agent-record";
+import { unrecordedEvents } from "#upstream/rules/agent-record";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { bounded } from "./bounded.ts";
@@ -35,7 +35,7 @@ interface CutOff {
  * Takes over what the agent's own record has of a turn that was cut off and nobody heard: an effect that only the agent
  * knows of is an effect, and belongs into the log before anything else is sent. True when there was something.
  */
-export async function adoptUnheard(parts: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
+export async function adoptUnrecorded(parts: AdoptUnheardInput, facts: readonly Entry[]): Promise<boolean> {
   const cut = cutOffTurn(facts, parts.upstreams);
   const record = cut === null ? null : await readRecord(parts, cut);
   if (cut === null || record === null) return false;
@@ -48,12 +48,12 @@ export async function adoptUnheard(parts: AdoptUnheardInput, facts: readonly Ent
   });
   const entries = stored.map((entry) => decodeEntry(entry));
   const prompt = cut.start.prompt === undefined ? null : await space.entry(conversation, cut.start.prompt);
-  const promptText = prompt === null ? null : lastWords(decodeEntry(prompt));
+  const promptText = prompt === null ? null : lastText(decodeEntry(prompt));
   if (promptText === null) return false;
-  const events = unheardEvents(record, {
+  const events = unrecordedEvents(record, {
     prompt: promptText,
-    isKnown: knownCalls(entries),
-    text: wordsOf(cut, entries),
+    isKnown: intentMatcher(entries),
+    text: receivedText(cut, entries),
   });
   if (events.length === 0) return false;
   const { turn } = cut.start;
@@ -103,13 +103,15 @@ async function readRecord(input: AdoptUnheardInput, cut: CutOff): Promise<readon
   return bounded({ ...input, cancelled: NEVER }, upstream.history(session, settings)).catch(() => null);
 }
 
-function lastWords(entry: Entry): string | null {
+function lastText(entry: Entry): string | null {
   if (entry.type !== "message") return null;
   return entry.message.content.findLast((block) => block.type === "text")?.text ?? null;
 }
 
 /** By its id, or as one that does the same: not every record keeps the ids that were told. */
-function knownCalls(entries: readonly Entry[]): (call: Pick<ToolCall, "id" | "name" | "input">) => boolean {
+function intentMatcher(
+  entries: readonly Entry[],
+): (call: Pick<ToolCall, "id" | "name" | "input">) => boolean {
   const intents = entries.filter((entry) => entry.type === "tool_intent");
   return (call) => {
     const index = intents.findIndex(
@@ -126,7 +128,7 @@ function knownCalls(entries: readonly Entry[]): (call: Pick<ToolCall, "id" | "na
  * Words are wanted only where whoever heard them died: otherwise what was not kept was left out for a reason. And only
  * as the rest of words that were kept: an answer of which nothing was, may have been held back as an old one.
  */
-function wordsOf({ end }: CutOff, entries: readonly Entry[]): string | null {
+function receivedText({ end }: CutOff, entries: readonly Entry[]): string | null {
   const text = textOfBlocks(
     entries.flatMap((entry) =>
       entry.type === "message" && entry.message.role === "assistant" ? entry.message.content : [],

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openHoldfast } from "#index";
-import { leftProcesses } from "#turn/effects/left-processes";
+import { openToolProcesses } from "#turn/effects/left-processes";
 import { runProgram } from "../../support/process-life.ts";
 import { runs } from "../../edges/acp/mini-agent.ts";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -29,12 +29,12 @@ test("kill -9 of the host leaves a group that the next one ends before it sends 
   // A process that is just starting its program has no command line for a moment.
   await expect.poll(() => pids.map((pid) => runs(pid))).toEqual([true, true, true]);
   const conversation = await holdfast.conversation(chat);
-  expect(leftProcesses(await conversation.facts(["tool_progress"]))).toHaveLength(1);
+  expect(openToolProcesses(await conversation.facts(["tool_progress"]))).toHaveLength(1);
 
   const next = await runProgram(program, address, temp.path, chat, "settle");
   expect([next.stdout, next.stderr]).toEqual(["completed\n", ""]);
   expect(pids.map((pid) => runs(pid))).toEqual([false, false, false]);
-  expect(leftProcesses(await conversation.facts(["tool_progress"]))).toEqual([]);
+  expect(openToolProcesses(await conversation.facts(["tool_progress"]))).toEqual([]);
   expect((await conversation.effects()).map(({ state }) => state)).toEqual(["unknown"]);
   await holdfast[Symbol.asyncDispose]();
 });

@@ -1,14 +1,14 @@
 /** A log that came back from a failover or a backup is told from the one that a host left. */
 import { expect, test } from "vitest";
 import { Holdfast } from "#conversation/holdfast";
-import { KnownEnds } from "#turn/one-at-a-time";
+import { LogEnds } from "#turn/one-at-a-time";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { user } from "#log/message";
 
 async function left() {
   const holdfast = new Holdfast(inMemoryStore(), "default");
   const chat = await holdfast.create({ id: "c" });
-  const ends = new KnownEnds(holdfast.space);
+  const ends = new LogEnds(holdfast.space);
   const write = async (writer: string, words: string): Promise<void> => {
     await using owner = await chat.own({ writer, leaseMs: 0 });
     await owner.append(user(words));

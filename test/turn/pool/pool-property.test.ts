@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseConversationId } from "#log/ids";
 import { Pool, type PoolLimits } from "#turn/pool/pool";
-import { type Held, PoolPart } from "#turn/pool/pool-part";
+import { type Pooled, PoolPart } from "#turn/pool/pool-part";
 import { PoolClock, settled } from "./pool-clock.ts";
 
 type Move =
@@ -40,7 +40,7 @@ const limits = fc.record({
 });
 
 /** What is there of a conversation: nothing, one, or one that is given back. */
-class Watched implements Held {
+class Watched implements Pooled {
   users: number = 0;
   messages: number = 0;
   lastMs: number = 0;

@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import { parseConversationId } from "#log/ids";
 import { Pool, type PoolOptions } from "#turn/pool/pool";
-import { type Held, PoolPart } from "#turn/pool/pool-part";
+import { type Pooled, PoolPart } from "#turn/pool/pool-part";
 import { PoolClock, settled } from "./pool-clock.ts";
 
-class Thing implements Held {
+class Thing implements Pooled {
   readonly name: string;
   readonly log: string[];
   messages: number = 1;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ContentBlock, Message } from "#log/message";
 import { unseenMessages } from "#upstream/rules/agent-record";
-import type { Said } from "#upstream/rules/transcript";
+import type { MessageText } from "#upstream/rules/transcript";
 
 interface Native {
   readonly id: number;
@@ -47,8 +47,8 @@ function native(messages: readonly Message[]): readonly Native[] {
 }
 
 /** What our log has of these, newest first, as it is compared. */
-function known(messages: readonly Message[], count: number): readonly Said[] {
-  const said = messages.flatMap((message): readonly Said[] => {
+function known(messages: readonly Message[], count: number): readonly MessageText[] {
+  const said = messages.flatMap((message): readonly MessageText[] => {
     if (message.role === "toolResult") return [];
     const text = message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
     return text === "" ? [] : [{ role: message.role, text }];
@@ -57,7 +57,7 @@ function known(messages: readonly Message[], count: number): readonly Said[] {
 }
 
 /** None also where nothing of ours is found. */
-function unseenIn(theirs: readonly Native[], ours: readonly Said[]): readonly Native[] {
+function unseenIn(theirs: readonly Native[], ours: readonly MessageText[]): readonly Native[] {
   return unseenMessages(theirs, ours) ?? [];
 }
 

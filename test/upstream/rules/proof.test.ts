@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Entry } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { parkedUntil } from "#turn/rules/ending";
-import { heldAfter, proofOf, type LinkPosition } from "#upstream/rules/proof";
+import { knownUpToAfter, proofOf, type LinkPosition } from "#upstream/rules/proof";
 import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 
 const id = (word: string): EntryId => word;
@@ -146,7 +146,7 @@ describe("links", () => {
     ["cancelled", { begun: true }, "prompt"],
   ] as const)("after %s with %j a session holds the %s", (ending, more, expected) => {
     const at = { knownUpTo: id("before"), prompt: id("prompt"), begun: false, keepsPrompt: false, ...more };
-    expect(heldAfter(ending, at)).toBe(expected);
+    expect(knownUpToAfter(ending, at)).toBe(expected);
   });
 
   const record = { lastNode: "spoken", uncertain: false } as unknown as LinkRecord;

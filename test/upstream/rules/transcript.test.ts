@@ -3,27 +3,27 @@ import { describe, expect, test } from "vitest";
 import type { EntryId } from "#log/ids";
 import { withPreamble } from "#upstream/rules/preamble";
 import { NO_PRIOR_CONTEXT } from "#upstream/rules/prior-context";
-import { type CarriedTurn, compareTurns, type Said } from "#upstream/rules/transcript";
+import { type SessionTurn, compareTurns, type MessageText } from "#upstream/rules/transcript";
 
 const id = (word: string): EntryId => word;
-const user = (text: string, ...parts: readonly string[]): Said =>
+const user = (text: string, ...parts: readonly string[]): MessageText =>
   parts.length === 0
     ? { role: "user", text }
     : { role: "user", text: [text, ...parts].join(""), parts: [text, ...parts] };
-const agent = (text: string): Said => ({ role: "assistant", text });
+const agent = (text: string): MessageText => ({ role: "assistant", text });
 
 /** A prompt as it is sent to a session that is told these messages. */
-const preamble = (text: string, ...told: readonly string[]): Said => {
+const preamble = (text: string, ...told: readonly string[]): MessageText => {
   const messages = told.map((words) => ({ role: "user", text: words, entryId: id(words) }) as const);
   return user(withPreamble({ ...NO_PRIOR_CONTEXT, messages }, text));
 };
 
 /** A turn by its words; what did not end is given no answer. */
 const turn = (
-  asked: string | Said,
+  asked: string | MessageText,
   answered: string | null,
-  more: Partial<CarriedTurn> = {},
-): CarriedTurn => {
+  more: Partial<SessionTurn> = {},
+): SessionTurn => {
   const said = typeof asked === "string" ? user(asked) : asked;
   const name = said.text.slice(0, 4);
   return {
@@ -42,8 +42,8 @@ const turn = (
 };
 
 const compare = (
-  shown: readonly Said[],
-  ...oldestFirst: readonly CarriedTurn[]
+  shown: readonly MessageText[],
+  ...oldestFirst: readonly SessionTurn[]
 ): readonly [whole: boolean, held: string | null] => {
   const { whole, knownUpTo: held } = compareTurns(shown, oldestFirst.toReversed());
   return [whole, held];

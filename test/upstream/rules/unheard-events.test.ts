@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unheardEvents } from "#upstream/rules/agent-record";
+import { unrecordedEvents } from "#upstream/rules/agent-record";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { NativeMessage } from "#upstream/upstream";
 
@@ -16,7 +16,7 @@ function unheardCalls(
   asked: string,
   known: (id: string) => boolean,
 ): readonly TurnEvent[] {
-  return unheardEvents(record, { prompt: asked, text: null, isKnown: ({ id }) => known(id) });
+  return unrecordedEvents(record, { prompt: asked, text: null, isKnown: ({ id }) => known(id) });
 }
 
 const tool = { type: "tool", name: "sh", input: { cmd: "x" } };
@@ -68,7 +68,7 @@ test("words that go on where those that came ended are told, and none once the t
     made({ role: "assistant", content: [{ type: "text", text }] });
   const record = [user("tell"), said("one two"), call("a"), said("three")];
   const heard = (words: string): readonly TurnEvent[] =>
-    unheardEvents(record, { prompt: "tell", text: words, isKnown: () => true });
+    unrecordedEvents(record, { prompt: "tell", text: words, isKnown: () => true });
   expect(heard("one ")).toEqual([
     { type: "text", text: "two" },
     { type: "text", text: "three" },
@@ -81,6 +81,6 @@ test("words that go on where those that came ended are told, and none once the t
 test("a line break behind the words that came is no text of its own: a service rejects a blank one", () => {
   const said = made({ role: "assistant", content: [{ type: "text", text: "one two\n" }] });
   const record = [user("tell"), said, call("a")];
-  const events = unheardEvents(record, { prompt: "tell", text: "one two", isKnown: () => false });
+  const events = unrecordedEvents(record, { prompt: "tell", text: "one two", isKnown: () => false });
   expect(events).toEqual([{ ...tool, call: "a", state: "started" }]);
 });

@@ -1,6 +1,6 @@
 import { bounded } from "#upstream/sessions/bounded";
 import { type Clock, NEVER } from "#conversation/clock";
-import type { SessionSettings, ShownMessage } from "#upstream/upstream";
+import type { SessionSettings, TranscriptMessage } from "#upstream/upstream";
 import { membersOf, objectText, withMember } from "#log/json/json-text";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, ConnectionEnded, resultOf } from "./connection.ts";
@@ -72,7 +72,7 @@ export class AcpSessions {
   async load(
     connection: Connection,
     id: string,
-    start: { readonly settings: SessionSettings; readonly transcript: readonly ShownMessage[] | null },
+    start: { readonly settings: SessionSettings; readonly transcript: readonly TranscriptMessage[] | null },
   ): Promise<AcpSession> {
     const { settings, transcript } = start;
     const session = this.#session({ connection, id, settings });

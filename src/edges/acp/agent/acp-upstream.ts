@@ -5,7 +5,7 @@ import {
   type Capabilities,
   type NativeMessage,
   type SessionSettings,
-  type ShownMessage,
+  type TranscriptMessage,
   UpstreamFailure,
 } from "#upstream/upstream";
 import type { Json } from "#log/json/json-text";
@@ -125,7 +125,7 @@ export class AcpUpstream implements BridgeUpstream {
   }
 
   /** What its own record of a session shows; null when there is none, or it cannot be read. */
-  async #recordOf(id: string): Promise<readonly ShownMessage[] | null> {
+  async #recordOf(id: string): Promise<readonly TranscriptMessage[] | null> {
     const record = await this.native?.read(id).catch(() => null);
     return record == null ? null : shownOf(record);
   }
@@ -191,7 +191,7 @@ export class AcpUpstream implements BridgeUpstream {
   }
 
   /** The history of a session as it tells it itself, for an agent whose records cannot be read. */
-  async replayedHistory(id: string, settings: SessionSettings): Promise<readonly ShownMessage[]> {
+  async replayedHistory(id: string, settings: SessionSettings): Promise<readonly TranscriptMessage[]> {
     const { connection, can } = await this.start();
     if (!can.load) return [];
     const load = this.#sessions.load(connection, id, { settings, transcript: null });

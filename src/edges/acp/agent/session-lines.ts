@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ContentBlock, textOfBlocks } from "#log/message";
 import type { Json } from "#log/json/json-text";
-import type { NativeMessage, PromptRequest, ShownMessage } from "#upstream/upstream";
+import type { NativeMessage, PromptRequest, TranscriptMessage } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import { bounded } from "./translate.ts";
 import { withPreamble } from "#upstream/rules/preamble";
@@ -104,7 +104,7 @@ const LATE_REPLAY_MS_MAX = 3_000;
 
 /** Gathers the history an agent tells again when a session is loaded. */
 export class ReplayedHistory {
-  readonly #messages: { readonly role: ShownMessage["role"]; readonly id: Json; text: string }[] = [];
+  readonly #messages: { readonly role: TranscriptMessage["role"]; readonly id: Json; text: string }[] = [];
   #count: number = 0;
 
   add(update: { readonly [name: string]: Json }): void {
@@ -128,13 +128,13 @@ export class ReplayedHistory {
     }
   }
 
-  get messages(): readonly ShownMessage[] {
+  get messages(): readonly TranscriptMessage[] {
     return this.#messages.map(({ role, text }) => ({ role, text }));
   }
 }
 
 /** The same from an agent's own record: the words, without its tools. */
-export function shownOf(messages: readonly NativeMessage[]): readonly ShownMessage[] {
+export function shownOf(messages: readonly NativeMessage[]): readonly TranscriptMessage[] {
   return messages.flatMap(({ message }) => {
     if (message.role === "toolResult") return [];
     const text = textOfBlocks(message.content);

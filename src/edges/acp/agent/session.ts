@@ -5,7 +5,7 @@ import type {
   PromptEvent,
   PromptRequest,
   RawEnd,
-  ShownMessage,
+  TranscriptMessage,
   NativeMessage,
   UpstreamSession,
 } from "#upstream/upstream";
@@ -20,7 +20,7 @@ import type { Connection } from "./connection.ts";
 import { commandKind, type Dialect } from "#vendors/vendor";
 import { HiddenFailure, type SessionCost, endOf } from "./turn-end.ts";
 import { bounded, isStateUpdate, Translator } from "./translate.ts";
-import { unheardEvents } from "#upstream/rules/agent-record";
+import { unrecordedEvents } from "#upstream/rules/agent-record";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 
 export interface SessionParts {
@@ -58,7 +58,7 @@ interface Turn {
 /** One session of an ACP agent. */
 export class AcpSession extends BridgeSession implements UpstreamSession {
   readonly id: string;
-  transcript: readonly ShownMessage[] | null = null;
+  transcript: readonly TranscriptMessage[] | null = null;
   /** The result that opened it, for the host: modes, options and whatever else it told. */
   openAnswer: Message | null = null;
   /** Its modes and options as they are now. */
@@ -241,7 +241,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
       text: null,
       isKnown: ({ id }: { readonly id: string }) => translator.isKnown(id),
     };
-    for (const event of unheardEvents(record ?? [], known)) turn.queue.push(event);
+    for (const event of unrecordedEvents(record ?? [], known)) turn.queue.push(event);
   }
 
   #end(turn: Turn, raw: RawEnd): void {

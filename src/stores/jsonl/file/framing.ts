@@ -53,7 +53,7 @@ export interface CommitRecord {
   readonly sum: string;
 }
 
-export type CommitGiven = Omit<
+export type CommitFields = Omit<
   CommitRecord,
   "v" | "bytes" | "sum" | "leaf" | "title" | "cwd" | "createdAt" | "updatedAt" | "origin" | "summary"
 >;
@@ -93,7 +93,7 @@ export interface EncodedBatch {
 }
 
 /** A batch as it stands in the file. All its entries are in the version of the first. */
-export function encodeBatch(entries: readonly StoredEntry[], commit: CommitGiven, head: Head): EncodedBatch {
+export function encodeBatch(entries: readonly StoredEntry[], commit: CommitFields, head: Head): EncodedBatch {
   const lines = entries.map((entry) => Buffer.from(`${entryLine(entry)}\n`));
   const bytes = lines.reduce((total, line) => total + line.length, 0);
   if (bytes > BATCH_BYTES_MAX) {

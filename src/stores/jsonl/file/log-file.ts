@@ -5,7 +5,7 @@ import type { ConversationId } from "#log/ids";
 import { type Disk, type DiskFile, type FileIdentity, onDisk } from "#stores/jsonl/disk/disk";
 import { type LogLocation, logPath, tornName } from "#stores/jsonl/file-names";
 import { wasSynced } from "./diagnose.ts";
-import { type CommitGiven, encodeBatch } from "./framing.ts";
+import { type CommitFields, encodeBatch } from "./framing.ts";
 import {
   type Cursor,
   FILE_START,
@@ -149,7 +149,7 @@ export class LogFile {
   /** Adds one batch: when it fails, nothing of it is there, now or after a restart. */
   async append(
     entries: readonly StoredEntry[],
-    commit: Omit<CommitGiven, "synced" | "prev">,
+    commit: Omit<CommitFields, "synced" | "prev">,
     head: Head,
     full: boolean,
   ): Promise<Written> {

@@ -155,7 +155,7 @@ async function indexLog(
     const rows = await db.read<EntryRow>(NEXT, space, conversation, seq, headSeq);
     seq = rows.length < ROWS_STEP ? headSeq : (rows.at(-1)?.[2] ?? headSeq);
     const additions = rows.flatMap((row) => {
-      const text = wordsOf(row);
+      const text = indexedText(row);
       return text === "" ? [] : [{ seq: row[2], time: row[4], words: text, grams: [...trigrams(text)] }];
     });
     const [there] = await db.write(PUT, space, conversation, born, seq, JSON.stringify(additions));
@@ -163,7 +163,7 @@ async function indexLog(
   }
 }
 
-function wordsOf(row: EntryRow): string {
+function indexedText(row: EntryRow): string {
   try {
     return indexable(searchText(decodeEntry(toStored(row))));
   } catch {

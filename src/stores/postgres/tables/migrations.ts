@@ -39,7 +39,7 @@ const VERSION = `select version, oldest, functions,
   (select coalesce(bool_or(c.relrowsecurity), false) from pg_class c
     where c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('@.holdfast'))) from @.holdfast`;
 
-export interface FoundSchema {
+export interface SchemaState {
   readonly version: number;
   /** The oldest version that may use it. */
   readonly oldest: number;
@@ -51,7 +51,7 @@ export interface FoundSchema {
 /** Whether there is nothing to bring up to date. */
 export async function isUpToDate(
   db: Db,
-  schema: FoundSchema | null,
+  schema: SchemaState | null,
   making: SchemaOptions,
 ): Promise<boolean> {
   if (schema === null || schema.version < SCHEMA_VERSION) return false;
@@ -60,7 +60,7 @@ export async function isUpToDate(
 }
 
 /** What the schema was made as; null where there is none. */
-export async function foundVersion(db: Db): Promise<FoundSchema | null> {
+export async function readSchemaState(db: Db): Promise<SchemaState | null> {
   try {
     const [row] = await db.read<[number, number, boolean, boolean]>(VERSION);
     if (row === undefined) return null;
@@ -125,7 +125,7 @@ async function fenceTables(session: Session, schema: string, { rowSecurity }: Sc
 }
 
 /** A newer schema may be used by those that it says can: so nodes are replaced one after the other. */
-export function checkSchemaVersion({ version, oldest }: FoundSchema, place: string): void {
+export function checkSchemaVersion({ version, oldest }: SchemaState, place: string): void {
   if (oldest <= SCHEMA_VERSION) return;
   throw new LogError(
     "unsupported_version",

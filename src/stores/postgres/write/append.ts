@@ -109,7 +109,7 @@ async function tryAppend(
   const doubted = doubt.sentAfter !== null;
   const looked = from ?? (await lookUp(db, space, { ...request, doubted }, writing.nowMs()));
   const { state } = looked;
-  const mine = doubt.sentAfter === null ? null : foundAgain(looked, request, doubt.sentAfter);
+  const mine = doubt.sentAfter === null ? null : repeatedStart(looked, request, doubt.sentAfter);
   if (mine !== null) return { result: mine, next: null };
   const plan = planAppend({ ...looked, head: state.head, lease: state.lease }, request);
   if (plan.kind === "deduped") {
@@ -163,7 +163,7 @@ function afterMiss(verdict: Verdict, request: AppendRequest): LookupResult | nul
 }
 
 /** The batch itself, found in the log after its connection was cut: it was written, and by this call. */
-function foundAgain(
+function repeatedStart(
   { mine, state }: LookupResult,
   { drafts }: AppendRequest,
   sentAfter: number,

@@ -188,11 +188,11 @@ export class Lookup {
 
   position(conversation: Conversation, id: EntryId): EntryPosition | undefined {
     const row = this.entry(conversation, id);
-    return row && this.knownAt(conversation, row);
+    return row && this.positionAt(conversation, row);
   }
 
   /** The same for whoever has its row. */
-  knownAt(conversation: Conversation, row: EntryRow): EntryPosition {
+  positionAt(conversation: Conversation, row: EntryRow): EntryPosition {
     const [, id] = row;
     const rowPlace = rowPlaceOf(row);
     if (rowPlace === null) return { id, place: null, tip: false };

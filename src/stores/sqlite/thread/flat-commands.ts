@@ -62,8 +62,8 @@ function readAppend(flat: FlatCommand): Append {
 function flatDrafts(flat: unknown[], drafts: readonly StampedDraft[]): FlatCommand {
   for (const { draft, id, time, summaryChange } of drafts) {
     const { type, node, payload, parentId } = draft;
-    const givenId = draft.id !== undefined;
-    flat.push(type, node, payload, plannedBody(draft), givenId, parentId, id, time, summaryChange);
+    const originalId = draft.id !== undefined;
+    flat.push(type, node, payload, plannedBody(draft), originalId, parentId, id, time, summaryChange);
   }
   return flat;
 }

@@ -221,7 +221,7 @@ function forkTx(
   const id = request.entry ?? from.head.leaf.id;
   const row = lookup.entry(from, id);
   const node = row && lookup.stored(row);
-  const at = row && lookup.knownAt(from, row);
+  const at = row && lookup.positionAt(from, row);
   const start = forkStart(sha256, { head: from.head, at, node }, request);
   const { origin: point } = start;
   const holder =

@@ -114,7 +114,7 @@ function isSamePlace(one: RowPlace, other: RowPlace): boolean {
   return one.row === other.row && one.segment === other.segment && one.depth === other.depth;
 }
 
-type StandingFork = EraseFacts<RowPlace>["forks"][number];
+type DependentFork = EraseFacts<RowPlace>["forks"][number];
 type ForkRow = readonly [
   row: number,
   source: number,
@@ -126,8 +126,8 @@ type ForkRow = readonly [
 ];
 
 /** The forks right below a conversation, each with the deepest place that is still looked at through it. */
-function forksOn(lookup: Lookup, row: number): readonly StandingFork[] {
-  const on = new Map<number, StandingFork[]>();
+function forksOn(lookup: Lookup, row: number): readonly DependentFork[] {
+  const on = new Map<number, DependentFork[]>();
   // A fork is younger than its source, so those of an erased one have been seen before it.
   for (const [fork, source, head, listed, holder, segment, depth] of lookup.sql.all<ForkRow>(STANDING, row)) {
     const own = { row: holder, segment, depth };
