@@ -61,7 +61,7 @@ export class ConversationReader {
     this.#space = space;
   }
 
-  /** The port itself, for those who build on it. */
+  /** @internal The port, for the layers of this package. */
   get space(): SpaceStore {
     return this.#space;
   }

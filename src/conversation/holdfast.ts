@@ -52,7 +52,7 @@ export interface CreateOptions {
 /** One space of a store: where conversations are made, found and searched. */
 export class Holdfast implements AsyncDisposable {
   readonly store: Store;
-  /** The port itself, for those who build on it. */
+  /** @internal The port, for the layers of this package. */
   readonly space: SpaceStore;
   readonly spaceId: SpaceId;
   readonly #idsAndTime: IdsAndTime;

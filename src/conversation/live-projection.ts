@@ -299,7 +299,8 @@ export class LiveProjections<State> {
     this.#options = options;
   }
 
-  of({ space, spaceId }: Holdfast, conversation: ConversationId): LiveProjection<State> {
+  of(holdfast: Holdfast, conversation: ConversationId): LiveProjection<State> {
+    const { space, spaceId } = holdfast;
     const name = `${spaceId}/${conversation}`;
     const projection = this.#live.get(name);
     const live =

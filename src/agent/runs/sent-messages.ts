@@ -11,10 +11,11 @@ export type Sent = Pick<RunContext, "messages" | "system">;
 
 /** The context of the conversation, or what the run of a turn has in its place. */
 export async function readSent(
-  { space, id: conversation }: Conversation,
+  log: Conversation,
   run: LoopRun | null,
   { context, ...known }: { readonly context: Context; readonly head?: HeadView },
 ): Promise<Sent> {
+  const { space, id: conversation } = log;
   if (run === null || run.seed === null) return { messages: context.messages, system: null };
   const head = known.head ?? (await space.head(conversation));
   const window = { ...run, conversation, highWater: head.headSeq };

@@ -174,7 +174,8 @@ export interface TurnAt {
   readonly end: EntryOf<"turn_end"> | null;
 }
 
-export async function readTurnAt({ space, id }: Conversation, seq: number): Promise<TurnAt> {
+export async function readTurnAt(conversation: Conversation, seq: number): Promise<TurnAt> {
+  const { space, id } = conversation;
   const types = ["turn_start", "turn_end"] as const;
   const newest = await space.read({ conversation: id, after: seq + 1, limit: 2, newestFirst: true, types });
   const [last, before] = newest.map((stored) => decodeEntry(stored));
@@ -185,16 +186,18 @@ export async function readTurnAt({ space, id }: Conversation, seq: number): Prom
 
 /** How a turn ended, by whomever; null when it has not. */
 export async function readTurnEnd(
-  { space, id: conversation }: Conversation,
+  log: Conversation,
   { seq: after, turn }: EntryOf<"turn_start">,
 ): Promise<EntryOf<"turn_end"> | null> {
+  const { space, id: conversation } = log;
   const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
   const end = stored === undefined ? null : decodeEntry(stored);
   return end?.type === "turn_end" && end.turn === turn ? end : null;
 }
 
 /** Where the batch ends that an entry is in. */
-export async function batchEndOf({ space, id: conversation }: Conversation, seq: number): Promise<number> {
+export async function batchEndOf(log: Conversation, seq: number): Promise<number> {
+  const { space, id: conversation } = log;
   const [end] = await space.batchEnds({ conversation, after: seq - 1, limit: 1 });
   return end?.seq ?? seq;
 }

@@ -1,4 +1,5 @@
-import type { Conversation } from "#conversation/conversation";
+import type { ConversationId } from "#log/ids";
+import type { SpaceStore } from "#store/facets";
 import {
   type BatchEnd,
   type BatchEndAt,
@@ -65,7 +66,10 @@ export function ownBatches(
   return batchesAfter(conversation, head, { after: 0, start, ownerLink: null }, onUnproven);
 }
 
-type OwnLog = Pick<Conversation, "space" | "id">;
+interface OwnLog {
+  readonly space: SpaceStore;
+  readonly id: ConversationId;
+}
 
 /** Where reading begins: behind this entry, and what its link is proven to be. */
 export interface BatchStart {
