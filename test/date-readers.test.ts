@@ -57,7 +57,7 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/telemetry/metrics.ts",
     "src/transfer/bundles/export-bundle.ts",
   ],
-  "the month that something is of": ["src/edges/http/access/kept-answers.ts"],
+  "the month that something is of": ["src/edges/http/access/idempotency-log.ts"],
   "what one server process hands to the next": ["src/edges/http/access/launch-codes.ts"],
   "what a command leaves in the store for a server": ["src/edges/http/access/stored-links.ts"],
   "the date in a simulated world": [

@@ -1,6 +1,6 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { type Grant, mayDo } from "./access/grant.ts";
-import { KeptAnswers } from "./access/kept-answers.ts";
+import { IdempotencyLog } from "./access/idempotency-log.ts";
 import { LaunchCodes } from "./access/launch-codes.ts";
 import { auditOf, RequestAudit } from "./access/request-audit.ts";
 import { StoredLinks } from "./access/stored-links.ts";
@@ -23,7 +23,7 @@ import { RateLimit, SiteRates } from "./guard/rate-limit.ts";
 import { STRICT_HEADERS } from "./guard/strict-headers.ts";
 import type { Handler, RouteRequest, ServerParts } from "./handlers/route-request.ts";
 import { HANDLERS } from "./handlers/handlers.ts";
-import { type HttpOptions, type SettledHttpOptions, settleHttpOptions } from "./http-options.ts";
+import { type HttpOptions, type ResolvedHttpOptions, resolveHttpOptions } from "./http-options.ts";
 import { FAULT_OPERATIONS } from "./faults/fault-api.ts";
 import { FAULT_HANDLERS } from "./faults/fault-handlers.ts";
 import { OPERATIONS } from "./routes/api.ts";
@@ -51,14 +51,14 @@ const HEALTH_PATH = "/api/health";
 
 /** Every verb over HTTP, as one function from request to response; whoever listens hands requests to it. */
 export class HttpHandler {
-  readonly #options: SettledHttpOptions;
+  readonly #options: ResolvedHttpOptions;
   readonly #rates: RateLimit;
   readonly #siteRates: SiteRates;
   readonly #stored: StoredTokens;
   readonly #codes: LaunchCodes;
   readonly #proxies: TrustedProxies;
   readonly #audit: RequestAudit;
-  readonly #kept: KeptAnswers;
+  readonly #answers: IdempotencyLog;
   readonly #spaces = new Map<string, Holdfast>();
   readonly #routes: RouteTable<string>;
   readonly #turns: RunningTurns;
@@ -76,7 +76,7 @@ export class HttpHandler {
     responseOf(await this.answer(new FetchRequest(request, peer)));
 
   constructor(options: HttpOptions) {
-    this.#options = settleHttpOptions(options);
+    this.#options = resolveHttpOptions(options);
     const { holdfast, clock, limits, agents, ui, log, readOnly, trustedProxies } = this.#options;
     this.#log = new RequestLog(log);
     const onError: OnError = (error, about) => this.#log.unexpected(error, about);
@@ -88,7 +88,7 @@ export class HttpHandler {
     this.#proxies = new TrustedProxies(trustedProxies);
     this.#audit = new RequestAudit(holdfast, { clock, readOnly, log: this.#log });
     this.#probe = new StoreProbe(holdfast);
-    this.#kept = new KeptAnswers(holdfast, clock);
+    this.#answers = new IdempotencyLog(holdfast, clock);
     this.#turns = new RunningTurns(agents, new CancelRequests(holdfast), onError);
     const isSimulated = Object.values(agents).some(({ faults }) => faults !== undefined);
     this.#routes = isSimulated ? ROUTES_AND_FAULTS : ROUTES;
@@ -238,7 +238,7 @@ export class HttpHandler {
     if (route.kept !== true || checked.key === undefined) return answerWith(await act(), route, { brokeOff });
     const words = JSON.stringify([checked.params, checked.body]);
     const write = { space: grant.space, operation: name, key: checked.key, asked: words };
-    const { answer, repeated } = await this.#kept.once(write, act);
+    const { answer, repeated } = await this.#answers.once(write, act);
     return answerWith(answer, route, { repeated, brokeOff });
   }
 

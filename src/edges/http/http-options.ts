@@ -73,7 +73,7 @@ export interface HttpOptions {
   readonly log?: ServerLog;
 }
 
-export type SettledHttpOptions = Required<Omit<HttpOptions, "limits">> & { readonly limits: HttpLimits };
+export type ResolvedHttpOptions = Required<Omit<HttpOptions, "limits">> & { readonly limits: HttpLimits };
 
 const DEFAULT_LIMITS: HttpLimits = {
   perSecond: 200,
@@ -91,7 +91,7 @@ const DEFAULT_LIMITS: HttpLimits = {
   heartbeatMs: 15_000,
 };
 
-function httpDefaults(): Omit<SettledHttpOptions, "holdfast" | "names" | "limits"> {
+function httpDefaults(): Omit<ResolvedHttpOptions, "holdfast" | "names" | "limits"> {
   return {
     version: "0.0.0",
     readOnly: false,
@@ -113,8 +113,8 @@ function httpDefaults(): Omit<SettledHttpOptions, "holdfast" | "names" | "limits
 }
 
 /** Says what the caller got wrong before anything is served. */
-export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
-  const { limits = {} } = given;
+export function resolveHttpOptions(options: HttpOptions): ResolvedHttpOptions {
+  const { limits = {} } = options;
   checkNumbers(limits, {
     perSecond: "limit",
     burst: "limit",
@@ -130,5 +130,5 @@ export function settleHttpOptions(given: HttpOptions): SettledHttpOptions {
     stallMs: "limit",
     heartbeatMs: "limit",
   });
-  return { ...withDefaults(httpDefaults(), given), limits: withDefaults(DEFAULT_LIMITS, limits) };
+  return { ...withDefaults(httpDefaults(), options), limits: withDefaults(DEFAULT_LIMITS, limits) };
 }

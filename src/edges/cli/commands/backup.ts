@@ -38,13 +38,13 @@ Copying the .db file of a store in use is no backup: what was written last is in
 };
 
 /** People write an address where a place is wanted; one of another kind is a mistake. */
-function placeOf(given: string, store: string): string {
-  const [address, kind] = KIND.exec(given) ?? [];
-  if (address === undefined) return given;
-  if (store.startsWith(address)) return given.slice(address.length);
+function placeOf(text: string, store: string): string {
+  const [address, kind] = KIND.exec(text) ?? [];
+  if (address === undefined) return text;
+  if (store.startsWith(address)) return text.slice(address.length);
   throw new LogError(
     "invalid_request",
     `A backup is a store of the same kind, and ${redactAddress(store)} is not ${kind}; \`export\` and \`import\` carry conversations over`,
-    { to: given },
+    { to: text },
   );
 }

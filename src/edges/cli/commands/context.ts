@@ -40,20 +40,20 @@ leaf it also says what the agent that was asked last was given of it ("given").
       );
     const memory = new Memory(holdfast);
     const read = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
-    const [found, restored] = [{ ...exact, messages: read?.messages ?? exact.messages }, read?.rest ?? null];
+    const [view, restored] = [{ ...exact, messages: read?.messages ?? exact.messages }, read?.rest ?? null];
     const { config, skills, state, given } = exact;
-    if (call.json) return out.write(`${contextText(conversation.id, found, restored ?? {})}\n`);
-    const model = found.model === null ? "no model chosen" : `model ${safeLine(found.model)}`;
-    const compacted = found.compaction === null ? "" : " · opens with a summary";
+    if (call.json) return out.write(`${contextText(conversation.id, view, restored ?? {})}\n`);
+    const model = view.model === null ? "no model chosen" : `model ${safeLine(view.model)}`;
+    const compacted = view.compaction === null ? "" : " · opens with a summary";
     await out.write(
-      `${out.style.dim(`${found.messages.length} messages · ${model}${compacted} · leaf ${safeLine(found.leaf)}`)}\n`,
+      `${out.style.dim(`${view.messages.length} messages · ${model}${compacted} · leaf ${safeLine(view.leaf)}`)}\n`,
     );
-    if (given !== null) await out.write(`${out.style.dim(safeLine(givenInWords(given)))}\n`);
+    if (given !== null) await out.write(`${out.style.dim(safeLine(sentText(given)))}\n`);
     for (const [name, lines] of restored === null ? [] : restRows({ ...restored, config, skills, state }))
       await out.write(`\n${[out.style.bold(name), ...indented(lines.join("\n"), out.columns)].join("\n")}\n`);
-    for (const message of found.messages)
+    for (const message of view.messages)
       await out.write(`\n${messageLines(message, out.style, out.columns)}\n`);
-    for (const issue of found.issues)
+    for (const issue of view.issues)
       await out.write(`\n${out.style.yellow("⚠")} ${safeLine(issue.message)}\n`);
     for (const { message } of restored?.missing ?? [])
       await out.write(`\n${out.style.yellow("⚠")} ${safeLine(message)}\n`);
@@ -109,7 +109,7 @@ function memoryLines({ project, ofUser, ofProject, block }: NonNullable<Rest["me
   return [`${ofUser} of the user${of}`, ...(block === null ? [] : [block])];
 }
 
-function givenInWords({ agent, fidelity, priorContext }: SentContext): string {
+function sentText({ agent, fidelity, priorContext }: SentContext): string {
   const who = agent ?? "The agent";
   if (priorContext !== null) return `${who} was sent ${priorContextText(priorContext)}`;
   return fidelity === "transcript" ? `${who} was given the history as its own` : `${who} holds it by itself`;

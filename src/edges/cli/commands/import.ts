@@ -146,13 +146,13 @@ interface Source extends AsyncDisposable {
 /** A file is read twice, so what comes through a pipe is set down first. */
 async function sourceOf(call: Call, name: string): Promise<Source> {
   if (name !== "-") {
-    const found = await stat(name).catch((cause: unknown) => {
+    const stats = await stat(name).catch((cause: unknown) => {
       throw new LogError("invalid_request", `${name} cannot be read`, { file: name }, { cause });
     });
-    if (found.isDirectory())
+    if (stats.isDirectory())
       throw new LogError("invalid_request", `${name} is a folder, not a file`, { file: name });
-    if (found.isFile())
-      return { file: bundleFile(name), bytes: found.size, [Symbol.asyncDispose]: async () => undefined };
+    if (stats.isFile())
+      return { file: bundleFile(name), bytes: stats.size, [Symbol.asyncDispose]: async () => undefined };
     return spooledFile(name, createReadStream(name));
   }
   return spooledFile("standard input", call.io.stdin);

@@ -73,7 +73,7 @@ With --json one object per line.
       return printAgentSessions(call, { limit, filter });
     }
     const holdfast = await call.open({ readOnly: true });
-    const how = { columns: out.columns, style: out.style };
+    const view = { columns: out.columns, style: out.style };
     const withArchived = filter.archived === true || call.flags.has("all");
     let shown = 0;
     for await (const row of rowsOf(holdfast, {
@@ -88,10 +88,10 @@ With --json one object per line.
         await out.write(jsonLine(row));
         continue;
       }
-      if (shown === 1 && out.isTerminal) await out.write(`${headingRow(how)}\n`);
+      if (shown === 1 && out.isTerminal) await out.write(`${headingRow(view)}\n`);
       const looked = out.isTerminal || row.damage !== null;
       const state = looked ? await rowState(holdfast, row) : { agent: null, state: "" };
-      await out.write(`${out.isTerminal ? listRow(row, state, how) : plainRow(row, state.state, how)}\n`);
+      await out.write(`${out.isTerminal ? listRow(row, state, view) : plainRow(row, state.state, view)}\n`);
     }
     if (shown === 0 && !call.json && limit > 0) await remark(call, nothingIn(call, filter));
   },

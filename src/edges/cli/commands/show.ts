@@ -36,9 +36,9 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.
     const branch = await conversation.branch(entry === null ? {} : { at: entry });
     const readable = branch.filter((one) => one.type !== "message" || !isInternal(one));
     const wordsOnly = call.flags.has("focused");
-    const shown = wordsOnly ? focusedBranch(readable) : readable;
+    const entries = wordsOnly ? focusedBranch(readable) : readable;
     const { out } = call.io;
-    if (call.json) return out.write(await historyText(conversation, shown));
+    if (call.json) return out.write(await historyText(conversation, entries));
     const { title, cwd, origin } = await conversation.head();
     await out.write(
       `${out.style.bold(safeLine(title ?? "(no title)"))}\n${out.style.dim([conversation.id, cwd ?? ""].filter(Boolean).map(safeLine).join(" · "))}\n`,
@@ -55,7 +55,7 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.
     const writeNote = async (words: string | null | undefined): Promise<void> => {
       if (words != null) await out.write(`  ${out.style.yellow(`— ${safeLine(words)}`)}\n`);
     };
-    for (const one of shown) {
+    for (const one of entries) {
       if (results.paired.has(one)) {
         await writeNote(notes.after.get(one.id));
         continue;
@@ -82,10 +82,10 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.
   },
 };
 
-async function historyText(conversation: Conversation, shown: readonly BranchEntry[]): Promise<string> {
+async function historyText(conversation: Conversation, entries: readonly BranchEntry[]): Promise<string> {
   const { title, leaf } = await conversation.head();
   // Beside the entries, not in them: a payload may have a member of any name.
-  const hidden = shown.filter((entry) => entry.hidden).map(({ id }) => id);
+  const hidden = entries.filter((entry) => entry.hidden).map(({ id }) => id);
   const start = JSON.stringify({
     schemaVersion: SCHEMA_VERSION,
     conversation: conversation.id,
@@ -93,7 +93,7 @@ async function historyText(conversation: Conversation, shown: readonly BranchEnt
     leaf: leaf.id,
     hidden,
   });
-  return `${start.slice(0, -1)},"entries":[${shown.map(entryLine).join(",")}]}\n`;
+  return `${start.slice(0, -1)},"entries":[${entries.map(entryLine).join(",")}]}\n`;
 }
 
 interface View {

@@ -52,8 +52,8 @@ be: ID@ENTRY takes it as it stands.
 };
 
 function filterOf({ flags }: Call): TreeFilter {
-  const asked = flags.text("filter") ?? "all";
-  const known = TREE_FILTERS.find((one) => one === asked);
-  if (known !== undefined) return known;
-  throw new LogError("invalid_request", `--filter takes ${TREE_FILTERS.join(", ")}, not "${asked}"`);
+  const name = flags.text("filter") ?? "all";
+  const filter = TREE_FILTERS.find((one) => one === name);
+  if (filter !== undefined) return filter;
+  throw new LogError("invalid_request", `--filter takes ${TREE_FILTERS.join(", ")}, not "${name}"`);
 }

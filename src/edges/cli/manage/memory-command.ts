@@ -128,9 +128,9 @@ const project: Command = {
   async run(call) {
     const memory = new Memory(await call.open({ readOnly: true }));
     const { folder } = folderOf(call);
-    const found = await memory.projectOf(folder);
-    if (found === null) throw new LogError("invalid_request", `There is no folder ${folder}`);
-    const { id, root = "", remote = null } = found;
+    const own = await memory.projectOf(folder);
+    if (own === null) throw new LogError("invalid_request", `There is no folder ${folder}`);
+    const { id, root = "", remote = null } = own;
     const file = join(root, PROJECT_FILE);
     const isWritten = call.flags.has("write");
     if (isWritten) await writeId(file, id);

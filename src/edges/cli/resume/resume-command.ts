@@ -50,8 +50,8 @@ async function wayOn(conversation: Conversation): Promise<WayOn> {
   const command = link === undefined ? null : (vendorOf(link.agent).resumeCommand?.(link.id) ?? null);
   if (link !== undefined && command !== null) return { agent: link.agent, session: link.id, cwd, command };
   const model = summary?.model ?? null;
-  const asked = link !== undefined || model === null ? [] : ["--model", model];
-  const chat = ["holdfast", "chat", conversation.id, ...asked];
+  const modelFlags = link !== undefined || model === null ? [] : ["--model", model];
+  const chat = ["holdfast", "chat", conversation.id, ...modelFlags];
   return { agent: link?.agent ?? null, session: null, cwd, command: chat };
 }
 

@@ -76,33 +76,33 @@ export function headingRow({ style, columns }: RowStyle): string {
 
 /** A row for a person at a terminal: ids by their end. */
 export function listRow(
-  listed: ConversationRow,
+  row: ConversationRow,
   { agent, state }: RowState,
   { style, columns }: RowStyle,
 ): string {
   const widths = widthsFor(columns);
-  const origin = listed.origin === null ? "" : `⑂ ${shortId(listed.origin.conversation)}`;
-  const title = [listed.title === null ? "" : safeLine(listed.title), origin].filter(Boolean).join(" ");
+  const origin = row.origin === null ? "" : `⑂ ${shortId(row.origin.conversation)}`;
+  const title = [row.title === null ? "" : safeLine(row.title), origin].filter(Boolean).join(" ");
   const paint = state === "damaged" ? style.red : style.yellow;
   const cells = [
-    style.cyan(pad(shortId(listed.conversation), SHORT_ID_CHARS)),
-    style.dim(pad(ageOf(listed.updatedAt, Date.now()), AGE)),
-    String(listed.headSeq).padStart(ENTRIES),
+    style.cyan(pad(shortId(row.conversation), SHORT_ID_CHARS)),
+    style.dim(pad(ageOf(row.updatedAt, Date.now()), AGE)),
+    String(row.headSeq).padStart(ENTRIES),
     paint(pad(state, STATE)),
     pad(fit(safeLine(agent ?? ""), widths.agent), widths.agent),
-    pad(fitEnd(safeLine(listed.cwd ?? ""), widths.folder), widths.folder),
+    pad(fitEnd(safeLine(row.cwd ?? ""), widths.folder), widths.folder),
   ];
   const used = SHORT_ID_CHARS + AGE + ENTRIES + STATE + widths.agent + widths.folder + 2 * cells.length;
   return `${cells.join("  ")}  ${fit(title, Math.max(TITLE_MIN, columns - used))}`.trimEnd();
 }
 
 /** A row for a pipe: the whole id, and no more than the list itself knows. */
-export function plainRow(listed: ConversationRow, state: string, { style, columns }: RowStyle): string {
-  const id = pad(safeLine(listed.conversation), 36);
-  const age = pad(ageOf(listed.updatedAt, Date.now()), 8);
-  const count = String(listed.headSeq).padStart(6);
-  const origin = listed.origin === null ? "" : `⑂ ${safeLine(listed.origin.conversation)} `;
-  const title = listed.title === null ? "" : safeLine(listed.title);
+export function plainRow(row: ConversationRow, state: string, { style, columns }: RowStyle): string {
+  const id = pad(safeLine(row.conversation), 36);
+  const age = pad(ageOf(row.updatedAt, Date.now()), 8);
+  const count = String(row.headSeq).padStart(6);
+  const origin = row.origin === null ? "" : `⑂ ${safeLine(row.origin.conversation)} `;
+  const title = row.title === null ? "" : safeLine(row.title);
   const chatSession = Math.max(16, columns - 36 - 8 - 6 - 6);
   const mark = state === "" ? "" : `⚠ ${state} `;
   return `${style.cyan(id)}  ${style.dim(age)}  ${count}  ${style.red(mark)}${fit(`${title}${title === "" ? "" : " "}${origin}`.trim(), chatSession)}`.trimEnd();

@@ -54,17 +54,17 @@ export class StoredTokens {
   }
 
   /** Makes a token. Its text is given here and kept nowhere. */
-  async add(given: Grant): Promise<{ readonly secret: string; readonly token: StoredToken }> {
-    checkGrant(given);
+  async add(grant: Grant): Promise<{ readonly secret: string; readonly token: StoredToken }> {
+    checkGrant(grant);
     await this.#look(0);
-    if (this.#byName.has(given.token))
-      throw new LogError("invalid_request", `There is a token ${given.token} already; nothing was changed`, {
-        token: given.token,
+    if (this.#byName.has(grant.token))
+      throw new LogError("invalid_request", `There is a token ${grant.token} already; nothing was changed`, {
+        token: grant.token,
       });
     const secret = newSecret("hf");
-    const { token, space } = given;
+    const { token, space } = grant;
     const act = { space, operation: "addToken", target: token };
-    const made = await audited(this.#holdfast, act, () => this.#make(given, hashOf(secret)));
+    const made = await audited(this.#holdfast, act, () => this.#make(grant, hashOf(secret)));
     return { secret, token: shown(made) };
   }
 
@@ -153,8 +153,8 @@ function shown({ token, space, rights, addedAt }: Known): StoredToken {
   return { token, space, rights, addedAt };
 }
 
-function checkGrant(given: Grant): void {
-  const { token } = given;
+function checkGrant(grant: Grant): void {
+  const { token } = grant;
   if (!NAME.test(token))
     throw new LogError(
       "invalid_request",
@@ -165,5 +165,5 @@ function checkGrant(given: Grant): void {
       "invalid_request",
       `The audit log uses the name ${token} for something else. Choose another; nothing was changed`,
     );
-  checkAccess(given);
+  checkAccess(grant);
 }

@@ -3,7 +3,7 @@ import { siteOf } from "./client-address.ts";
 import { Refusal } from "./failures.ts";
 
 interface Bucket {
-  left: number;
+  tokens: number;
   atMs: number;
 }
 
@@ -30,16 +30,16 @@ export class RateLimit {
   check(name: string, by: string = "with this token"): void {
     const { perSecond, burst } = this.#limits;
     const atMs = this.#clock.steadyMs();
-    const bucket = this.#buckets.get(name) ?? { left: burst, atMs };
-    const left = Math.min(burst, bucket.left + ((atMs - bucket.atMs) / 1_000) * perSecond);
-    const isAllowed = left >= 1;
+    const bucket = this.#buckets.get(name) ?? { tokens: burst, atMs };
+    const tokens = Math.min(burst, bucket.tokens + ((atMs - bucket.atMs) / 1_000) * perSecond);
+    const isAllowed = tokens >= 1;
     this.#buckets.delete(name);
-    this.#buckets.set(name, { left: isAllowed ? left - 1 : left, atMs });
+    this.#buckets.set(name, { tokens: isAllowed ? tokens - 1 : tokens, atMs });
     // The one that was asked with longest ago is full again by now, or nobody has it any more.
     const [oldest] = this.#buckets.keys();
     if (this.#buckets.size > BUCKETS_MAX && oldest !== undefined) this.#buckets.delete(oldest);
     if (isAllowed) return;
-    const seconds = Math.max(1, Math.ceil((1 - left) / perSecond));
+    const seconds = Math.max(1, Math.ceil((1 - tokens) / perSecond));
     throw new Refusal("too_many", `More than ${perSecond} requests a second ${by}`, {
       headers: { "retry-after": String(seconds) },
     });

@@ -11,7 +11,7 @@ import type { TurnBegun } from "#operations/turns";
 import { turnEvents } from "#edges/http/events/tails";
 import { stream } from "./edge-handlers.ts";
 import type { Handler } from "./route-request.ts";
-import { givenEntries } from "./given-entries.ts";
+import { entryTexts } from "./entry-texts.ts";
 
 /** How the server does an operation: the request was checked by its route, and entries stay in the text they were sent in. */
 function handlerOf(operation: AnyOperation): Handler<object> {
@@ -21,7 +21,7 @@ function handlerOf(operation: AnyOperation): Handler<object> {
     const { bodyText, grant, holdfast, key, server } = request;
     const { entries } = input as { readonly entries?: readonly object[] };
     const exact =
-      takesEntries && entries !== undefined ? { entries: givenEntries(bodyText, entries, grant) } : {};
+      takesEntries && entries !== undefined ? { entries: entryTexts(bodyText, entries, grant) } : {};
     const { clock, cwd: folder, turns, skills, agentRecords, views, audit, replays } = server;
     const context: OperationContext = {
       holdfast,

@@ -20,7 +20,7 @@ export interface KeyedWrite {
 }
 
 /** What was answered, and where it had been answered before, whether other words had been asked with. */
-export interface KeptAnswer {
+export interface StoredAnswer {
   readonly answer: unknown;
   readonly repeated: { readonly differs: boolean } | null;
 }
@@ -30,10 +30,10 @@ export interface KeptAnswer {
  * answered as the first was, and undoes nothing that came in between. A log for each month; one and the last are looked into, by
  * every process on the store.
  */
-export class KeptAnswers {
+export class IdempotencyLog {
   readonly #holdfast: Holdfast;
   readonly #clock: Pick<Clock, "nowMs">;
-  readonly #underWay = new Map<string, Promise<KeptAnswer>>();
+  readonly #underWay = new Map<string, Promise<StoredAnswer>>();
 
   constructor(holdfast: Holdfast, clock: Pick<Clock, "nowMs">) {
     this.#holdfast = holdfast.inSpace(SERVER_SPACE);
@@ -41,7 +41,7 @@ export class KeptAnswers {
   }
 
   /** Does it, unless it was done; at the same moment twice is once. */
-  once(write: KeyedWrite, act: () => Promise<unknown>): Promise<KeptAnswer> {
+  once(write: KeyedWrite, act: () => Promise<unknown>): Promise<StoredAnswer> {
     const name = hashOf(JSON.stringify([write.space, write.operation, write.key]));
     const before = this.#underWay.get(name);
     if (before !== undefined) return before.then(({ answer }) => ({ answer, repeated: { differs: false } }));
@@ -50,10 +50,11 @@ export class KeptAnswers {
     return doing.finally(() => this.#underWay.delete(name));
   }
 
-  async #do(name: string, digest: string, act: () => Promise<unknown>): Promise<KeptAnswer> {
+  async #do(name: string, digest: string, act: () => Promise<unknown>): Promise<StoredAnswer> {
     for (const month of this.#months()) {
-      const kept = await this.#find(this.#holdfast.handle(logOf(month)), name);
-      if (kept !== null) return { answer: kept["answer"], repeated: { differs: kept["digest"] !== digest } };
+      const stored = await this.#find(this.#holdfast.handle(logOf(month)), name);
+      if (stored !== null)
+        return { answer: stored["answer"], repeated: { differs: stored["digest"] !== digest } };
     }
     const answer = await act();
     const [month = ""] = this.#months();
@@ -67,8 +68,8 @@ export class KeptAnswers {
 
   async #find(log: Conversation, name: string): Promise<{ readonly [name: string]: Json } | null> {
     try {
-      const found = await log.findAppend(name);
-      const entry = found === null ? null : await log.entry(found.lastId);
+      const append = await log.findAppend(name);
+      const entry = append === null ? null : await log.entry(append.lastId);
       return entry?.type === "custom" ? fieldsOf(entry.data) : null;
     } catch (error) {
       if (isLogError(error, "conversation_not_found")) return null;

@@ -19,7 +19,7 @@ const OF_THE_HOST: { readonly [type in EntryType]?: string } = {
 };
 
 /** The entries of a body, each as the exact text it was sent in; `values` are the same, parsed. */
-export function givenEntries(
+export function entryTexts(
   bodyText: string,
   values: readonly object[],
   grant: Pick<Grant, "rights">,
