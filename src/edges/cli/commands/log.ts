@@ -1,12 +1,15 @@
 import type { Conversation } from "#conversation/conversation";
-import { decodeEntry, entryLine } from "#log/codec";
-import { membersOf } from "#log/json/json-text";
-import type { StoredEntry } from "#log/entry";
-import { isLogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 import { type Call, type Command, remark } from "#edges/cli/command";
-import { counted, safeLine } from "#edges/cli/terminal/terminal";
-import { isMachinery, logRow } from "#edges/cli/view/log-view";
+import { counted, fit, pad, safeLine } from "#edges/cli/terminal/terminal";
+import { previewOf } from "#edges/cli/view/preview";
+import { clockOf } from "#edges/cli/view/time";
+import { decodeEntry, entryLine } from "#log/codec";
+import type { Entry, EntryType, StoredEntry } from "#log/entry";
+import { isLogError } from "#log/errors";
+import { membersOf } from "#log/json/json-text";
+import { endingClause, reasonText } from "#operations/text";
+import { kindOf } from "#transfer/views/entry-preview";
 
 export const log: Command = {
   name: "log",
@@ -112,4 +115,66 @@ async function print(call: Call, entry: StoredEntry, inherited: boolean): Promis
   if (!all && isMachinery(decoded)) return false;
   await out.write(`${logRow(decoded, { inherited, columns: out.columns, all })}\n`);
   return true;
+}
+
+// How a turn was carried out: what a person wants to know of it stands in messages, links and ends that went wrong.
+const MACHINERY: ReadonlySet<EntryType> = new Set([
+  "turn_start",
+  "attempt",
+  "attempt_end",
+  "update",
+  "tool_intent",
+  "tool_progress",
+  "permission",
+  "permission_answer",
+  "plan",
+  "run_start",
+  "run_end",
+  "config_change",
+  "skill_change",
+  "state_change",
+  "seed",
+]);
+
+/** Whether a person reads the entry only when they ask for everything. */
+function isMachinery(entry: Entry): boolean {
+  if (entry.type === "turn_end") return endingClause(entry) === null;
+  if (entry.type === "steer") return entry.state === "delivered";
+  return MACHINERY.has(entry.type);
+}
+
+const WORDS: Readonly<Partial<Record<EntryType, string>>> = {
+  conversation: "begun",
+  model_change: "model",
+  branch_summary: "summary",
+  upstream_link: "session",
+  upstream_end: "session ended",
+  turn_end: "turn",
+  leaf: "went to",
+};
+
+/** An entry's line for people: in their words, or, with everything shown, under the names of the format. */
+function logRow(
+  entry: Entry,
+  how: { readonly inherited: boolean; readonly columns: number; readonly all: boolean },
+): string {
+  const kind = how.all ? kindOf(entry) : (WORDS[entry.type] ?? kindOf(entry));
+  const start = `${how.inherited ? "⑂" : " "}${String(entry.seq).padStart(5)}  ${clockOf(entry.time)}  ${pad(safeLine(kind), 13)} `;
+  const text = how.all ? previewOf(entry) : wordsFor(entry);
+  return fit(`${start}${text}`, Math.max(how.columns, 60)).trimEnd();
+}
+
+function wordsFor(entry: Entry): string {
+  switch (entry.type) {
+    case "upstream_link":
+      return safeLine(`${entry.agent}: ${reasonText(entry.reason)} (${entry.upstream})`);
+    case "upstream_end":
+      return safeLine(`${reasonText(entry.reason, "it")} (${entry.upstream})`);
+    case "turn_end":
+      return safeLine(endingClause(entry) ?? "");
+    case "reset":
+      return safeLine(`${reasonText(entry.reason ?? "")}; nothing above reaches the model`);
+    default:
+      return previewOf(entry);
+  }
 }

@@ -1,19 +1,17 @@
 import type { Conversation } from "#conversation/conversation";
 import type { BranchEntry } from "#conversation/history-pages";
-import { entryLine } from "#log/codec";
-import { isInternal, type ContentBlock } from "#log/message";
-import { resultsByCall } from "#log/results-by-call";
-import type { EntryOf } from "#log/entry";
 import { findAddress, shortIds } from "#edges/cli/address";
-import { type Command, type Sink } from "#edges/cli/command";
+import type { Command, Sink } from "#edges/cli/command";
+import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
+import { clockOf } from "#edges/cli/view/time";
+import { entryLine } from "#log/codec";
+import type { Entry, EntryOf } from "#log/entry";
+import { type ContentBlock, isInternal } from "#log/message";
+import { turnsOf } from "#log/projections/turns";
+import { resultsByCall } from "#log/results-by-call";
+import { endingClause, reasonText } from "#operations/text";
 import { SCHEMA_VERSION } from "#transfer/context-text";
 import { blockPreview, jsonPreview } from "#transfer/views/entry-preview";
-import { clockOf } from "#edges/cli/view/time";
-import { focusedBranch } from "#edges/cli/view/focused-branch";
-import { SessionNotes } from "#edges/cli/view/session-notes";
-import { turnNotes } from "#edges/cli/view/turn-notes";
-import { reasonText } from "#operations/text";
-import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
 
 const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
 
@@ -189,4 +187,65 @@ function blockLines(block: ContentBlock, view: View): readonly string[] {
     ...lines.slice(1, RESULT_LINES).map((line) => `      ${line}`),
     ...more,
   ];
+}
+
+/** What people asked and what they were answered in the end: none of the answers in between. */
+function focusedBranch(entries: readonly BranchEntry[]): readonly BranchEntry[] {
+  const focused: BranchEntry[] = [];
+  let answer: BranchEntry | null = null;
+  const flush = (): void => {
+    if (answer !== null) focused.push(answer);
+    answer = null;
+  };
+  for (const entry of entries) {
+    if (entry.type !== "message") continue;
+    const { message } = entry;
+    if (message.role === "user") {
+      flush();
+      focused.push(entry);
+    } else if (message.role === "assistant" && message.content.some(({ type }) => type === "text"))
+      answer = entry;
+  }
+  flush();
+  return focused;
+}
+
+/** Which sessions carried a conversation, as a reader comes across them. */
+class SessionNotes {
+  readonly #links: readonly EntryOf<"upstream_link">[];
+
+  constructor(facts: readonly Entry[]) {
+    this.#links = facts.filter((fact) => fact.type === "upstream_link");
+  }
+
+  /** Who carried an entry: the agent of the latest link before it; null when none had been made. */
+  agentAt(seq: number): string | null {
+    return this.#links.findLast((link) => link.seq < seq)?.agent ?? null;
+  }
+
+  /** What there is to say between two entries: that another session took the place of the one before. */
+  between(after: number, upTo: number): string | null {
+    const link = this.#links.findLast(({ seq }) => seq > after && seq < upTo);
+    if (link === undefined || link === this.#links[0]) return null;
+    return `another session of ${link.agent}: ${reasonText(link.reason)}`;
+  }
+}
+
+interface TurnNotes {
+  /** By the last node of a turn that did not end well: what became of it. */
+  readonly after: ReadonlyMap<string, string>;
+  /** A turn that has not ended. */
+  readonly open: string | null;
+}
+
+/** What a reader of the messages alone would not see: why there is no answer, or why it stops. */
+function turnNotes(facts: readonly Entry[]): TurnNotes {
+  const after = new Map<string, string>();
+  for (const fact of facts) {
+    if (fact.type !== "turn_end" || fact.node === undefined) continue;
+    const words = endingClause(fact);
+    if (words !== null) after.set(fact.node, words);
+  }
+  const running = turnsOf(facts).some((turn) => turn.outcome === null);
+  return { after, open: running ? "running, or cut off before it could end" : null };
 }

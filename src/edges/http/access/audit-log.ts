@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
+import { LOCAL, SERVER_SPACE, hashOf } from "./grant.ts";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import { fieldsOf } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
+import type { Durability } from "#log/plans/durability";
 import type { AuditLine } from "#operations/server";
-import { type AppendLines, AuditQueue } from "./audit-queue.ts";
-import { hashOf, LOCAL, SERVER_SPACE } from "./grant.ts";
 
 const TYPE = "audit";
 const QUEUES_MAX = 1_000;
@@ -176,4 +176,94 @@ function nameOf(month: string, space: string): string {
 /** A space has a name as long as an id may be, so its log is called by a hash of it. */
 function logOf(month: string, space: string): ConversationId {
   return parseConversationId(`audit-${month}-${hashOf(space).slice(0, HASH_CHARS)}`);
+}
+
+const PAUSE_MS = 25; // for which lines gather before they are stored together
+const LINES_AT_ONCE = 256;
+const LINES_MAX = 4_096;
+
+/** Appends lines to one log. */
+type AppendLines = (lines: readonly AuditLine[], durability: Durability) => Promise<void>;
+
+/** The lines of one log that are not stored yet. Those that come while some are stored go into the next append. */
+class AuditQueue {
+  readonly #append: AppendLines;
+  readonly #clock: Clock;
+  readonly #onError: (error: unknown) => void;
+  readonly #waiting = new Set<AuditLine>();
+  /** Lines that an act waits for until they are on disk. */
+  readonly #urgent = new Set<AuditLine>();
+  #storing: Promise<void> | null = null;
+  #pause: AbortController | null = null;
+  #isFailing = false;
+
+  constructor(append: AppendLines, clock: Clock, onError: (error: unknown) => void) {
+    this.#append = append;
+    this.#clock = clock;
+    this.#onError = onError;
+  }
+
+  get isIdle(): boolean {
+    return this.#waiting.size === 0 && this.#pause === null && this.#storing === null;
+  }
+
+  add(line: AuditLine): void {
+    // Nothing is done while lines cannot be stored, so a line that says more than that is never left out.
+    if (this.#waiting.size >= LINES_MAX && line.outcome !== "done") return;
+    this.#waiting.add(line);
+    if (this.#pause === null && !this.#isFailing) void this.#storeSoon();
+  }
+
+  /** The lines are on disk when this resolves; where that fails they are dropped. */
+  async store(lines: readonly AuditLine[]): Promise<void> {
+    for (const line of lines) {
+      this.#urgent.add(line);
+      this.#waiting.add(line);
+    }
+    try {
+      await this.flush();
+    } finally {
+      for (const line of lines) {
+        this.#urgent.delete(line);
+        this.#waiting.delete(line);
+      }
+    }
+  }
+
+  /** Throws when lines wait that cannot be stored. */
+  async check(): Promise<void> {
+    if (this.#isFailing || this.#waiting.size >= LINES_MAX) await this.flush();
+  }
+
+  /** Stores the lines that wait now. */
+  async flush(): Promise<void> {
+    this.#pause?.abort();
+    const lines = [...this.#waiting];
+    while (lines.some((line) => this.#waiting.has(line))) {
+      this.#storing ??= this.#store().finally(() => void (this.#storing = null));
+      await this.#storing;
+    }
+  }
+
+  async #storeSoon(): Promise<void> {
+    const pause = new AbortController();
+    this.#pause = pause;
+    await this.#clock.sleep(PAUSE_MS, pause.signal);
+    this.#pause = null;
+    await this.flush().catch(() => undefined); // it is reported, and tried again before anything more is done
+  }
+
+  async #store(): Promise<void> {
+    const lines = [...this.#waiting].slice(0, LINES_AT_ONCE);
+    const isUrgent = lines.some((line) => this.#urgent.has(line));
+    try {
+      await this.#append(lines, isUrgent ? "full" : "relaxed");
+    } catch (error) {
+      if (!this.#isFailing) this.#onError(error);
+      this.#isFailing = true;
+      throw error;
+    }
+    this.#isFailing = false;
+    for (const line of lines) this.#waiting.delete(line);
+  }
 }

@@ -1,11 +1,11 @@
 import { type Clock, realSleep } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
-import type { HttpRequest } from "#edges/http/exchange";
-import { KEY_HEADER } from "#edges/http/routes/route";
-import type { RequestLine, RequestLog, RequestToAudit } from "#edges/http/server-log";
 import { type AuditAct, AuditLog } from "./audit-log.ts";
 import { SERVER_SPACE } from "./grant.ts";
-import { RefusedCredentials } from "./refused-credentials.ts";
+import type { HttpRequest } from "#edges/http/exchange";
+import { siteOf } from "#edges/http/guard/client-address";
+import { KEY_HEADER } from "#edges/http/routes/route";
+import type { RequestLine, RequestLog, RequestToAudit } from "#edges/http/server-log";
 
 const MINUTE_MS = 60_000;
 const KEY_CHARS_MAX = 200;
@@ -86,5 +86,35 @@ export class RequestAudit {
     this.#minute?.abort();
     this.#minute = null;
     for (const act of this.#refused.empty()) this.#log.add(act);
+  }
+}
+
+const ADDRESSES_MAX = 20;
+
+/** Credentials that were refused, by minute and address: however many come, they make a few lines a minute. */
+class RefusedCredentials {
+  readonly #counts = new Map<string | null, AuditAct & { count: number }>();
+  #minute = 0;
+
+  /** Counts one. Gives the lines of the minute before, once that is over. */
+  count(outcome: string, address: string | null, nowMs: number): readonly AuditAct[] {
+    const minute = Math.floor(nowMs / MINUTE_MS);
+    const ended = minute === this.#minute ? [] : this.empty();
+    this.#minute = minute;
+    const site = address === null ? null : siteOf(address);
+    // The rest share a line without an address.
+    const key = this.#counts.has(site) || this.#counts.size < ADDRESSES_MAX ? site : null;
+    const known = this.#counts.get(key);
+    const time = new Date(nowMs).toISOString();
+    const line = { token: null, space: SERVER_SPACE, operation: "authenticate", outcome, address: key, time };
+    this.#counts.set(key, { ...(known ?? line), time, count: (known?.count ?? 0) + 1 });
+    return ended;
+  }
+
+  /** Gives the lines of the minute that is counted now, and counts anew. */
+  empty(): readonly AuditAct[] {
+    const lines = [...this.#counts.values()];
+    this.#counts.clear();
+    return lines;
   }
 }
