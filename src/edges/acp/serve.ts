@@ -1,4 +1,4 @@
-import { LINE_BYTES_MAX } from "./agent/agent-process.ts";
+import { LINE_BYTES_MAX } from "./agent/connection.ts";
 import type { LoadedLoop } from "./bridge-agents.ts";
 import { Bridge, type BridgeOptions } from "./host/bridge.ts";
 import type { AgentLoop } from "./loop/loop-agent.ts";

@@ -4,8 +4,14 @@ import { classifyEnd } from "#turn/rules/classify";
 import type { Ending } from "#turn/rules/ending";
 import type { NativeStore } from "#vendors/records/native-store";
 import type { Message } from "#edges/acp/wire/spans";
-import type { AgentCommand } from "./agent-process.ts";
-import { type Answer, Connection, ConnectionEnded, type RpcError, resultOf } from "./connection.ts";
+import {
+  type AgentCommand,
+  type Answer,
+  Connection,
+  ConnectionEnded,
+  type RpcError,
+  resultOf,
+} from "./connection.ts";
 import { dialectOf, tooOld } from "#vendors/adapters";
 import type { Dialect, Vendor } from "#vendors/vendor";
 import { endGroup, readIdentity } from "#turn/effects/process-group";
