@@ -41,11 +41,7 @@ export interface ThreadBranch {
 }
 
 /** A node by its id; rejects a fact. */
-export async function nodeAt(
-  space: SpaceStore,
-  conversation: ConversationId,
-  entry: string,
-): Promise<BranchNode> {
+async function nodeAt(space: SpaceStore, conversation: ConversationId, entry: string): Promise<BranchNode> {
   const { id, place } = await space.entry(conversation, parseEntryId(entry));
   if (place !== null) return { id, place };
   throw new LogError("invalid_request", `The entry ${id} is a fact, which lies on no branch`, { entry: id });

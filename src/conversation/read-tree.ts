@@ -59,17 +59,6 @@ export class TreeNodes<Shown extends Linked> {
     return this.#byId.get(id);
   }
 
-  /** The end of a branch through a node: of the active one, else of the newest. */
-  endOf(node: EntryId): EntryId {
-    let end = node;
-    for (;;) {
-      const children = this.get(end)?.children ?? [];
-      const next = children.find((child) => this.get(child)?.active) ?? children.at(-1);
-      if (next === undefined) return end;
-      end = next;
-    }
-  }
-
   /** The next entry of its own log. */
   add(entry: Entry): void {
     if (isNode(entry)) return this.addNode(presentEntry(entry), { inherited: false, hidden: false });

@@ -1,5 +1,6 @@
 /** Text for the codes that a log and a list hold: one table, which every edge and the web UI import. */
 import type { EndingClass } from "#log/ending-class";
+import type { CallState, ForkProblem, ThreadCall, ThreadChange } from "#log/thread/thread-rows";
 import type { ListedState } from "#transfer/views/conversation-state";
 
 /** For every place where you fork, edit and go back. */
@@ -185,3 +186,46 @@ export function endingClause({
 /** A compaction that had nothing to do. */
 export const TOO_LITTLE_TO_SUMMARIZE: string =
   "There is too little to summarize: the newest 20,000 tokens or so, about 80,000 characters, stay word for word; nothing was changed.";
+
+const CALLS: { readonly [S in CallState]: string } = {
+  done: "done",
+  failed: "failed",
+  unknown: "outcome unknown",
+  running: "running",
+  asked: "waits for you",
+  not_started: "no result recorded",
+};
+
+/** The state of a tool call. */
+export function callText({ state, hasResult }: Pick<ThreadCall, "state" | "hasResult">): string {
+  return state === "not_started" && hasResult ? "not run" : CALLS[state];
+}
+
+const FORK_PROBLEMS: { readonly [P in ForkProblem]: string } = {
+  failed_answer: "This answer failed. Fork at the prompt before it.",
+  cut_off_answer: "This answer was cut off. Fork at the prompt before it.",
+  calls_open: "Its calls have no result yet here. Fork after the last of their results.",
+  other_calls_open:
+    "Other calls of the same answer have no result yet here. Fork after the last of their results.",
+};
+
+/** Why you should not fork at an entry. */
+export function forkProblemText(problem: ForkProblem): string {
+  return FORK_PROBLEMS[problem];
+}
+
+/** What happened to the session or the turn. Text of the log in it is shown as it is. */
+export function changeText(change: ThreadChange): string {
+  switch (change.kind) {
+    case "session":
+      return reasonText(change.reason);
+    case "again":
+      return change.isRestarted
+        ? "The agent process exited before it answered. Holdfast started it again and sent the prompt to the same session."
+        : "The agent could not answer. Holdfast sent the prompt to the same session again.";
+    case "parked":
+      return "Paused: the agent reached its limit. Your prompt is saved.";
+    case "broken":
+      return endingSentence(change);
+  }
+}

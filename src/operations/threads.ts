@@ -24,7 +24,7 @@ import { conversationOf, viewsOf } from "./acts.ts";
 import { conversationSchema, type ConversationView, conversationView } from "./conversations.ts";
 import { cutStrings, shortLine } from "./views/cut-strings.ts";
 import type { Entry } from "#log/entry";
-import { JsonText, operation, type OperationContext } from "./operation.ts";
+import { JsonText, operation, type OperationContext, type OutputOf } from "./operation.ts";
 import { fidelity, linkFields, waitingFields } from "./records.ts";
 import {
   answer,
@@ -164,7 +164,7 @@ export const getThread = operation({
     ];
     const asked = stretchOf(branch, { from, limit });
     const { chain, lines, changes } = await rowsOf(branch, asked, { header, waiting, textMax, context });
-    const isOpen = header.openTurn !== null;
+    const isRunning = header.openTurn?.left === false;
     const json = (name: string, value: unknown): Member => ({ name, text: JSON.stringify(value) });
     return new JsonText(
       objectText([
@@ -186,13 +186,16 @@ export const getThread = operation({
             : null,
         ),
         json("waiting", waiting),
-        json("issues", isOpen ? null : await issuesOf(conversation, context)),
+        json("issues", isRunning ? null : await issuesOf(conversation, context)),
         json("replay", head.origin !== null && (await isReplay(conversation))),
         json("headSeq", head.headSeq),
       ]),
     );
   },
 });
+
+/** A page of a thread. */
+export type ThreadPage = OutputOf<typeof getThread>;
 
 type Member = Parameters<typeof objectText>[0][number];
 

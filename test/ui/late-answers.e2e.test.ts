@@ -126,7 +126,7 @@ test("what is being edited stays while the header cannot be read, and is saved o
   await message("Asked in one").getByRole("button", { name: /^Edit/ }).click();
   const field = page.getByLabel("Other words in its place");
   await field.fill("Who are you?");
-  const isHeader = isGet("/api/conversations/one");
+  const isHeader = isGet("/api/conversations/one/thread");
   const refused = page.waitForResponse((one) => one.status() === 503);
   await page.route("**/api/**", (route) =>
     isHeader(new URL(route.request().url()), route.request().method())
@@ -165,16 +165,16 @@ test("a fork is made once, and leads nobody away who has gone elsewhere", async 
   expect(forks).toHaveLength(1);
 });
 
-test("a thread whose facts could not be read at first is told what happens all the same", async () => {
+test("a thread that could not be read at first is told what happens all the same", async () => {
   let refusals = 0;
-  const isFacts = isGet("/api/conversations/two/entries");
+  const isThread = isGet("/api/conversations/two/thread");
   await page.route("**/api/**", (route) => {
     const { url, method } = { url: new URL(route.request().url()), method: route.request().method() };
-    return isFacts(url, method) && ++refusals <= 4 ? route.abort("connectionreset") : route.fallback();
+    return isThread(url, method) && ++refusals <= 4 ? route.abort("connectionreset") : route.fallback();
   });
   await goTo("/c/two");
-  await message("Told in two").waitFor();
   await expect.poll(() => refusals).toBeGreaterThan(3);
+  await message("Told in two").waitFor();
   await (await ui.holdfast.conversation("two")).append([assistant("Told later in two")]);
   await message("Told later in two").waitFor();
 });

@@ -3,17 +3,8 @@ import { describe, expect, test } from "vitest";
 import { failureOf } from "#edges/http/guard/failures";
 import type { Entry } from "#log/entry";
 import { ERROR_GROUPS, type ErrorCode, LogError } from "#log/errors";
-import {
-  firstSent,
-  missingPages,
-  nodesOf,
-  withNode,
-  withoutFar,
-} from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
 import { liveTurnAfter, liveTurnHearing, NO_TURN, saidBy } from "#log/thread/live-turn";
-import { factsOnBranch, ribbonsOf } from "../../ui/src/pages/conversation/thread/turn-facts.ts";
-import { whyNoFork } from "../../ui/src/pages/conversation/rules/fork-points.ts";
-import { idleText } from "../../ui/src/pages/conversation/rules/idle-gap.ts";
+import { spanText } from "../../ui/src/parts/numbers.ts";
 import { wayOn } from "../../ui/src/data/way-on.ts";
 import { shownChars } from "../../ui/src/text/long/shown-chars.ts";
 import { addressOf, conversationAddress, matchPath } from "../../ui/src/router/addresses.ts";
@@ -112,109 +103,14 @@ describe("a turn that runs", () => {
   });
 });
 
-describe("ribbons", () => {
-  test("say why a session ended, and what the next one was sent", () => {
-    const attempt = entry(4, { type: "attempt", turn: "t", upstream: "B", fidelity: "preamble" });
-    const facts = [
-      entry(1, { type: "turn_start", turn: "t", prompt: "p" }),
-      entry(2, { type: "upstream_end", upstream: "A", reason: "Session expired" }),
-      entry(3, { type: "upstream_link", upstream: "B", agent: "sim", reason: "expired" }),
-      attempt,
-      entry(5, { type: "turn_end", turn: "t", outcome: "failed", resetAt: "later" }),
-    ];
-    expect(ribbonsOf(facts)).toMatchObject([
-      { kind: "rollover", reason: "expired", ended: "Session expired", attempt },
-      { kind: "parked", until: "later" },
-    ]);
-    expect(ribbonsOf(facts, new Set(facts.slice(2, 3))).map(({ kind }) => kind)).toEqual(["parked"]);
-    expect(factsOnBranch(facts, () => true)).toEqual(facts);
-    expect(factsOnBranch(facts, () => false)).toEqual([]);
-  });
-});
-
-describe("a branch", () => {
-  const page = {
-    conversation: "c",
-    leaf: "e4",
-    length: 5,
-    inherited: 0,
-    from: 2,
-    logs: [],
-    headSeq: 9,
-    hidden: [],
-    cut: {},
-    entries: [
-      entry(2, { type: "message" }),
-      entry(3, { type: "compaction", firstKeptEntryId: "e2" }),
-      entry(4, { type: "message" }),
-    ],
-  };
-  test("is read by pages where something is missing, and goes on at its end alone", () => {
-    const branch = nodesOf(page);
-    expect(missingPages(branch, 0, 100, 2)).toEqual([0]);
-    expect(withNode(branch, entry(10, { type: "message", parentId: "e4" }))).toMatchObject({
-      length: 6,
-      leaf: "e10",
-    });
-    expect(withNode(branch, entry(10, { type: "message", parentId: "e3" }))).toBeNull();
-    expect(firstSent(branch)).toBe(2);
-    expect([...withoutFar(branch, 0, 2).nodes.keys()]).toEqual([2, 4]);
-  });
-});
-
-describe("a fork", () => {
-  const call = (id: string): object => ({ type: "toolCall", id, name: "bash", input: {} });
-  const said = (seq: number, message: object): Entry =>
-    entry(seq, { type: "message", message: { content: [], ...message } });
-  const result = (seq: number, toolCallId: string): Entry => said(seq, { role: "toolResult", toolCallId });
-  const branch = nodesOf({
-    conversation: "c",
-    leaf: "e7",
-    length: 7,
-    inherited: 0,
-    from: 0,
-    logs: [],
-    headSeq: 9,
-    hidden: [],
-    cut: {},
-    entries: [
-      said(1, { role: "user" }),
-      said(2, { role: "assistant", content: [call("a"), call("b")] }),
-      result(3, "a"),
-      result(4, "b"),
-      said(5, { role: "assistant", stopReason: "interrupted" }),
-      said(6, { role: "user" }),
-      said(7, { role: "assistant", content: [call("a")], stopReason: "failed" }),
-    ],
-  });
-  test("is not made where calls have no result, or an answer broke off; before a person's words always", () => {
-    expect([0, 1, 2, 3, 4, 5, 6, 99].map((place) => whyNoFork(branch, place) === null)).toEqual([
-      true,
-      false,
-      false,
-      true,
-      false,
-      true,
-      false,
-      true,
-    ]);
-    expect(new Set([1, 2, 4, 6].map((place) => whyNoFork(branch, place))).size).toBe(4);
-  });
-});
-
-test("five minutes without anything are told, and less is not", () => {
-  const after = (ms: number): string | null =>
-    idleText("2026-01-01T00:00:00Z", new Date(Date.UTC(2026, 0, 1) + ms).toISOString());
-  expect([299_999, 300_000, 3_600_000, 7_500_000, 86_400_000, 100_000_000].map(after)).toEqual([
-    null,
+test("a time without anything is told in its largest units", () => {
+  expect([300_000, 3_600_000, 7_500_000, 86_400_000, 100_000_000].map(spanText)).toEqual([
     "5 min",
     "1 h",
     "2 h 5 min",
     "1 d",
     "1 d 3 h",
   ]);
-  expect(idleText("no time", "2026-01-01T00:00:00Z")).toBeNull();
-  expect(after(-1)).toBeNull();
 });
 
 test("a text over 50 kB or 800 lines is shown in part", () => {

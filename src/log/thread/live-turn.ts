@@ -1,4 +1,5 @@
 import type { Entry } from "#log/entry";
+import type { Json } from "#log/json/json-text";
 
 /** Text of a turn that the log does not have yet. */
 export interface HeardText {
@@ -13,7 +14,7 @@ export interface HeardText {
 interface LiveCall {
   readonly call: string;
   readonly name: string;
-  readonly input: unknown;
+  readonly input: Json;
   readonly state: "started" | "done" | "failed";
 }
 
@@ -111,7 +112,7 @@ function withEvent(was: LiveTurn, event: Event): LiveTurn {
   const call: LiveCall = {
     call: textIn(event["call"]),
     name: textIn(event["name"]),
-    input: event["input"],
+    input: (event["input"] as Json | undefined) ?? null,
     state: event["state"] === "done" || event["state"] === "failed" ? event["state"] : "started",
   };
   return { ...was, calls: [...was.calls.filter((one) => one.call !== call.call), call] };
@@ -125,7 +126,7 @@ export function liveTurnAfter(was: LiveTurn, entry: Entry): LiveTurn {
   if (entry.type === "message" || entry.type === "attempt" || entry.type === "attempt_end")
     return begun(was, was.turn);
   if (entry.type === "tool_intent") {
-    const { call, name, input } = entry;
+    const { call, name, input = null } = entry;
     const known = was.calls.some((one) => one.call === call);
     return known ? was : { ...was, calls: [...was.calls, { call, name, input, state: "started" }] };
   }

@@ -4,6 +4,7 @@ import { liveTrees } from "#conversation/read-tree";
 import type { Entry } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 import type { ChainReader, Link } from "#log/projections/chain";
+import { branchEnd } from "#log/lineage/branch-end";
 import { type TreeKind, treeKind } from "#log/lineage/tree-filter";
 import { costIn, entryPreview, kindOf } from "#transfer/views/entry-preview";
 
@@ -115,7 +116,7 @@ export class TreePages {
         if (parent === null || children.length < 2) return [];
         const siblings = children.map((entry) => ({
           entry,
-          end: tree.endOf(entry),
+          end: branchEnd(entry, (id) => tree.get(id)),
           active: tree.get(entry)?.active === true,
         }));
         return [[parent, siblings]];
@@ -127,7 +128,7 @@ export class TreePages {
   endOf(holdfast: Holdfast, conversation: ConversationId, entry: EntryId): Promise<EntryId> {
     return this.#trees.readAtHead(holdfast, conversation, async (tree, { leaf }) => {
       await tree.markActive(leaf.id);
-      return tree.endOf(entry);
+      return branchEnd(entry, (id) => tree.get(id));
     });
   }
 }

@@ -46,6 +46,11 @@ async function ask(): Promise<void> {
   if (again.length > 0) soon(AGAIN_MS);
 }
 
+/** What was counted with something else. */
+export function noteIssues(conversation: string, found: Counted): void {
+  counted.value = new Map(counted.value).set(conversation, found);
+}
+
 /** How many things to look at a conversation on the screen has; what is not known yet is none. Null: it is not to be asked for. */
 export function useIssueCount(conversation: string, headSeq: number | null): number {
   useEffect(() => {

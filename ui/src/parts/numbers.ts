@@ -1,3 +1,6 @@
+const HOUR_MIN = 60;
+const DAY_MIN = 24 * HOUR_MIN;
+
 /** Exact to 9,999, then in thousands and millions with one place. */
 export function tokensText(tokens: number): string {
   if (tokens < 10_000) return tokens.toLocaleString("en-US");
@@ -40,6 +43,16 @@ export function countText(count: number, one: string, many: string = `${one}s`):
 export function elapsedText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** How long, in minutes, hours or days. */
+export function spanText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < HOUR_MIN) return `${minutes} min`;
+  const [hours, rest] = [Math.floor(minutes / HOUR_MIN), minutes % HOUR_MIN];
+  if (minutes < DAY_MIN) return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
+  const [days, left] = [Math.floor(minutes / DAY_MIN), Math.floor((minutes % DAY_MIN) / HOUR_MIN)];
+  return left === 0 ? `${days} d` : `${days} d ${left} h`;
 }
 
 /** In the largest unit of which there is at least one. */

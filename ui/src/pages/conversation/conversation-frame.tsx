@@ -102,7 +102,7 @@ export function ConversationFrame({
   readonly tab: PageRow;
   readonly children: ComponentChildren;
 }): JSX.Element {
-  const { opened, error, reload } = useConversation(conversation);
+  const { opened, error, reload } = useConversation(conversation, tab === TABS[0]);
   const given = opened?.view.title ?? null;
   const title =
     opened === null ? conversation : given === null || given === "" ? "New conversation" : safeLine(given);
@@ -131,7 +131,9 @@ export function ConversationFrame({
               live
             </span>
           ) : null}
-          {opened === null || opened.view.origin === null ? null : <ReplayMark conversation={conversation} />}
+          {opened === null || opened.isReplay === false ? null : (
+            <ReplayMark conversation={conversation} isReplay={opened.isReplay} />
+          )}
           {opened === null ? <span class="grow" /> : <Facts opened={opened} />}
           <a class="btn wide" href={addressOf("/replay", { conversation })}>
             <Icon name="replay" />

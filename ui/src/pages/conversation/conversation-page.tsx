@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { client } from "../../data/api-client.ts";
-import { useLoaded } from "../../data/loaded.ts";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useAgents } from "../../data/agents.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { changeQuery, query } from "../../router/location.ts";
@@ -16,10 +15,8 @@ import { Inspector } from "./inspector.tsx";
 import { openedConversation } from "./opened-conversation.ts";
 import { showTabTools } from "./tab-tools.ts";
 import { Thread } from "./thread/thread.tsx";
-import { placeOf } from "./thread/branch-nodes.ts";
-import { NO_THREAD } from "./thread/thread-state.ts";
+import { placeOf } from "./thread/thread-state.ts";
 import { ThreadStore, type ThreadWanted } from "./thread/thread-store.ts";
-import { knownSeq } from "./trouble/survival.ts";
 import { TroubleNotes } from "./trouble/trouble-notes.tsx";
 import { viewIn, ViewModes } from "./view-modes.tsx";
 import { troublesOf } from "./trouble/trouble-table.ts";
@@ -27,28 +24,32 @@ import { troublesOf } from "./trouble/trouble-table.ts";
 /** The store of what is shown; another branch is another store. */
 function useThread({ conversation, leaf, at }: ThreadWanted): ThreadStore | null {
   const [store, setStore] = useState<ThreadStore | null>(null);
-  const branch = store?.state.value.branch ?? null;
-  const isFar = at !== null && branch !== null && placeOf(branch, at) === null;
+  const state = store?.state.value;
+  const isRead = state !== undefined && state.page !== null;
+  const isFar = at !== null && isRead && placeOf(state, at) === null;
   const [origin, setOrigin] = useState({ leaf, at });
   const around = origin.leaf === leaf ? origin.at : at; // no entry of another branch
   // An entry far from what is known is read around it, also one that was asked for before anything was known.
   useEffect(() => {
     if (origin.leaf !== leaf || isFar) setOrigin({ leaf, at });
-  }, [leaf, at, branch === null]);
+  }, [leaf, at, isRead]);
+  const opened = useRef<ThreadStore | null>(null);
   useEffect(() => {
-    const made = new ThreadStore({ conversation, leaf, at: around });
-    setStore(made);
-    return () => made.close();
+    if (opened.current?.shows(conversation, leaf) === true && !isFar) return;
+    opened.current?.close();
+    opened.current = new ThreadStore({ conversation, leaf, at: around });
+    setStore(opened.current);
   }, [conversation, leaf, around]);
+  useEffect(() => () => opened.current?.close(), []);
   return store;
 }
 
 /** An entry that is not on the conversation's own branch is shown on its own, and what is written next goes on from there. */
 function useOwnBranch(store: ThreadStore | null, leaf: string | null, at: string | null): void {
-  const { branch, siblings } = store?.state.value ?? NO_THREAD;
-  const isAway = leaf === null && at !== null && branch?.leaf === at && siblings.isAway(at);
+  const page = store?.state.value.page ?? null;
+  const isAway = leaf === null && at !== null && page?.own === false;
   useEffect(() => {
-    if (isAway) changeQuery({ leaf: siblings.endOf(at) });
+    if (isAway) changeQuery({ leaf: page.leaf });
   }, [isAway, at]);
 }
 
@@ -59,24 +60,23 @@ export function Page({ params }: PageProps): JSX.Element {
   const store = useThread({ conversation, leaf, at });
   useEffect(() => showTabTools(ViewModes), []);
   useOwnBranch(store, leaf, at);
-  const agents = useLoaded((signal) => client.listAgents({}, { signal }), []);
+  const known = useAgents();
   const opened = openedConversation(conversation);
   const state = store?.state.value;
   const turn = opened?.view.summary?.turn ?? null;
   if (state === undefined || store === null) return <GhostRows />;
-  if (state.error !== null && state.branch === null) return <Failure error={state.error} />;
+  if (state.error !== null && state.page === null) return <Failure error={state.error} />;
   const isLeft = opened?.view.openTurn?.left === true;
   const isWorking = !isLeft && (state.live.turn !== null || opened?.isWorking === true);
   const isUnfinished = isLeft || (turn !== null && turn.state === "ended" && turn.outcome !== "completed");
-  const known = agents.value?.agents ?? null;
   const by = { agent: opened?.view.summary?.agent ?? null, model: opened?.view.summary?.model ?? null };
   const agent = agentFor(conversation, known ?? [], by);
   const isStruck = agent !== undefined && troublesOf(agent).length > 0;
-  const isNew = state.branch !== null && state.branch.length <= 1;
+  const isNew = state.page !== null && state.page.length <= 1;
   return (
     <div class="with-inspector">
       <div class="thread-column">
-        {state.branch === null ? (
+        {state.page === null ? (
           <GhostRows />
         ) : (
           <Thread store={store} conversation={conversation} at={at} view={view} isLeft={isLeft} />
@@ -93,10 +93,9 @@ export function Page({ params }: PageProps): JSX.Element {
               until={turn?.state === "ended" ? turn.resetAt : null}
             />
           ) : null}
-          <Approvals
-            conversation={conversation}
-            round={`${state.facts.get(null)?.size ?? 0} ${state.live.turn ?? ""}`}
-          />
+          {state.page === null ? null : (
+            <Approvals conversation={conversation} waiting={state.page.waiting} />
+          )}
           <Composer
             conversation={conversation}
             isWorking={isWorking}
@@ -104,7 +103,7 @@ export function Page({ params }: PageProps): JSX.Element {
             isUntitled={opened !== null && opened.view.title === null}
             agents={known}
             by={by}
-            seq={knownSeq(state)}
+            seq={state.page?.headSeq ?? 0}
           />
         </div>
       </div>

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { safeLine } from "#transfer/views/safe-text";
+import type { ThreadRow } from "#edges/http/client/views";
 import type { ContentBlock } from "#log/message";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Carrier } from "../../parts/marks/carrier.tsx";
@@ -8,9 +9,7 @@ import { costText, countText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
 import { isPromptOf, wordsOf } from "../../text/message-words.ts";
 import { Minimap } from "./minimap.tsx";
-import { placeOf } from "./thread/branch-nodes.ts";
-import { rowAt, type ThreadRow } from "./thread/thread-rows.ts";
-import type { ThreadState } from "./thread/thread-state.ts";
+import { placeOf, type ThreadState } from "./thread/thread-state.ts";
 
 const PROMPTS_SHOWN = 12;
 
@@ -29,9 +28,9 @@ function Prompts({
   readonly conversation: string;
   readonly at: string | null;
 }): JSX.Element | null {
-  const prompts = [...(state.branch?.nodes ?? [])]
+  const prompts = [...state.rows]
     .toSorted(([a], [b]) => a - b)
-    .flatMap(([, entry]) => (entry.type === "message" && isPromptOf(entry.message) ? [entry] : []))
+    .flatMap(([, { entry }]) => (entry.type === "message" && isPromptOf(entry.message) ? [entry] : []))
     .slice(-PROMPTS_SHOWN);
   if (prompts.length === 0) return null;
   return (
@@ -56,9 +55,11 @@ function Prompts({
 
 function Selected({
   row,
+  isSent,
   conversation,
 }: {
   readonly row: ThreadRow;
+  readonly isSent: boolean;
   readonly conversation: string;
 }): JSX.Element {
   const { entry, carriers, siblings } = row;
@@ -87,7 +88,7 @@ function Selected({
           </>
         )}
         <dt>Context</dt>
-        <dd>{row.isHidden ? "hidden" : row.isSent ? "sent" : "folded into a summary"}</dd>
+        <dd>{row.hidden ? "hidden" : isSent ? "sent" : "folded into a summary"}</dd>
         {usage === undefined ? null : (
           <>
             <dt>Sent</dt>
@@ -117,22 +118,25 @@ export function Inspector({
   readonly conversation: string;
   readonly at: string | null;
 }): JSX.Element {
-  const place = at === null || state.branch === null ? null : placeOf(state.branch, at);
-  const row = place === null ? null : rowAt(state, place);
+  const place = at === null ? null : placeOf(state, at);
+  const row = place === null ? null : (state.rows.get(place) ?? null);
+  const { chain: links = [], sentFrom = 0 } = state.page ?? {};
   return (
     <aside class="inspector" aria-label="About this conversation">
       <Minimap state={state} />
       <div class="inspector-body">
-        {state.links.length === 0 ? null : (
+        {links.length === 0 ? null : (
           <section>
             <h2>
-              Chain <span class="faint">{countText(state.links.length, "link")}</span>
+              Chain <span class="faint">{countText(links.length, "link")}</span>
             </h2>
-            <ChainList links={state.links} />
+            <ChainList links={links} />
           </section>
         )}
         <Prompts state={state} conversation={conversation} at={at} />
-        {row === null ? null : <Selected row={row} conversation={conversation} />}
+        {row === null ? null : (
+          <Selected row={row} isSent={row.place >= sentFrom} conversation={conversation} />
+        )}
       </div>
     </aside>
   );

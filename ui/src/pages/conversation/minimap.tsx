@@ -1,20 +1,19 @@
 import type { JSX } from "preact";
 import { carrierTone } from "../../parts/marks/carrier.tsx";
-import { firstSent } from "./thread/branch-nodes.ts";
-import type { ThreadState } from "./thread/thread-state.ts";
+import { lastRow, type ThreadState } from "./thread/thread-state.ts";
 
 const HEIGHT = 700;
 const TOP = 12;
 
 /** The whole log upright: what is still sent, who carried which part, prompts and folds. */
 export function Minimap({ state }: { readonly state: ThreadState }): JSX.Element {
-  const { branch, links } = state;
-  const length = Math.max(1, branch?.length ?? 1);
-  const lastSeq = Math.max(1, branch?.headSeq ?? 1, branch?.nodes.get(length - 1)?.seq ?? 1);
+  const { page, rows } = state;
+  const links = page?.chain ?? [];
+  const length = Math.max(1, page?.length ?? 1);
+  const lastSeq = Math.max(1, page?.headSeq ?? 1, lastRow(state)?.entry.seq ?? 1);
   const yOfPlace = (place: number): number => TOP + (place / length) * HEIGHT;
   const yOfSeq = (seq: number): number => TOP + (Math.min(seq, lastSeq) / lastSeq) * HEIGHT;
-  const sent = branch === null ? 0 : firstSent(branch);
-  const nodes = [...(branch?.nodes ?? [])];
+  const sent = page?.sentFrom ?? 0;
   return (
     <svg
       class="minimap"
@@ -37,7 +36,7 @@ export function Minimap({ state }: { readonly state: ThreadState }): JSX.Element
           />
         ),
       )}
-      {nodes.map(([place, entry]) =>
+      {[...rows].map(([place, { entry }]) =>
         entry.type === "message" && entry.message.role === "user" ? (
           <rect key={place} class="prompt" x="16" y={yOfPlace(place)} width="5" height="2" />
         ) : entry.type === "compaction" ? (

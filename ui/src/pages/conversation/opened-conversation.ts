@@ -1,9 +1,10 @@
 import { type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { ConversationView } from "#edges/http/client/views";
+import type { ConversationView, ThreadPage } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
 import { AnswerOrder } from "../../data/answer-order.ts";
 import { client, connection, isPassing } from "../../data/api-client.ts";
+import { noteIssues } from "../../data/issue-counts-shown.ts";
 import { live } from "../../data/live-stream.ts";
 import { useAgain } from "../../data/loaded.ts";
 
@@ -11,6 +12,8 @@ export interface OpenedConversation {
   readonly view: ConversationView;
   /** A turn is under way, wherever it runs. */
   readonly isWorking: boolean;
+  /** A replay made it; null: it is a fork, and nobody asked. */
+  readonly isReplay: boolean | null;
 }
 
 interface Shown {
@@ -43,17 +46,32 @@ async function load(conversation: string): Promise<void> {
   const isTaken = order.ask();
   try {
     const view = await client.getConversation({ conversation });
-    if (shown.value.conversation !== conversation || !isTaken()) return;
-    const { opened } = shown.value;
-    const isBehind = opened !== null && view.headSeq < toldSeq;
-    const isWorking = isBehind ? opened.isWorking : view.openTurn?.left === false;
-    shown.value = { conversation, opened: { view, isWorking }, error: null };
+    if (shown.value.conversation === conversation && isTaken()) take(view, shown.value.opened?.isReplay);
   } catch (error) {
     if (shown.value.conversation === conversation) shown.value = { ...shown.value, error };
   }
 }
 
-function noteTold(conversation: string, { type, seq }: Entry): void {
+function take(view: ConversationView, known: boolean | null = null): void {
+  const { conversation, opened } = shown.value;
+  const isBehind = opened !== null && view.headSeq < toldSeq;
+  const isWorking = isBehind ? opened.isWorking : view.openTurn?.left === false;
+  const isReplay = view.origin === null ? false : known;
+  shown.value = { conversation, opened: { view, isWorking, isReplay }, error: null };
+}
+
+/** The header comes with the thread, too. */
+export function takeHeader({ conversation, header, issues, replay }: ThreadPage): void {
+  if (shown.value.conversation !== conversation || !order.ask()()) return;
+  if (issues !== null) noteIssues(conversation, { headSeq: header.headSeq, issues });
+  if (header.headSeq >= (shown.value.opened?.view.headSeq ?? 0)) take(header, replay);
+}
+
+export function failHeader(conversation: string, error: unknown): void {
+  if (shown.value.conversation === conversation) shown.value = { ...shown.value, error };
+}
+
+export function noteTold(conversation: string, { type, seq }: Entry): void {
   const { opened } = shown.value;
   if (shown.value.conversation !== conversation || opened === null) return;
   toldSeq = seq;
@@ -62,24 +80,27 @@ function noteTold(conversation: string, { type, seq }: Entry): void {
     shown.value = { ...shown.value, opened: { ...opened, isWorking: type === "turn_start" } };
 }
 
-/** Asks for it, and again when something happens that its header shows. */
+/** Asks for it, and again when something happens that its header shows; beside a thread, that brings the header along. */
 export function useConversation(
   conversation: string,
+  isThread: boolean,
 ): Omit<Shown, "conversation"> & { readonly reload: () => void } {
   useEffect(() => {
     toldSeq = 0;
     shown.value = { conversation, opened: null, error: null };
-    void load(conversation);
   }, [conversation]);
+  useEffect(() => {
+    if (!isThread && shown.value.opened === null) void load(conversation);
+  }, [conversation, isThread]);
   const isLoaded = shown.value.conversation === conversation && shown.value.opened !== null;
   useEffect(() => {
     const after = shown.value.opened?.view.headSeq;
-    if (!isLoaded || after === undefined) return undefined;
+    if (isThread || !isLoaded || after === undefined) return undefined;
     return live.watch(conversation, after, (entry) => {
       noteTold(conversation, entry);
       if (TELLING.has(entry.type)) void load(conversation);
     });
-  }, [conversation, isLoaded]);
+  }, [conversation, isLoaded, isThread]);
   // What was missed while nobody answered, and a turn whose carrier went without a word.
   const isWorking = isLoaded && shown.value.opened?.isWorking === true;
   const isLive = connection.value === "live";

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ReplayDetails } from "#edges/http/client/views";
 import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
+import { useLoaded } from "../../data/loaded.ts";
 import { say } from "../../frame/said.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -19,6 +20,22 @@ import { ReplayProgress } from "./replay-progress.tsx";
 import { ReplayStatus } from "./replay-status.tsx";
 import { ReplayTurns } from "./replay-turns.tsx";
 import "../../styles/pages/replay.css";
+
+/** Calls that wait for you in a conversation that a replay made. */
+function Asked({
+  conversation,
+  round,
+}: {
+  readonly conversation: string;
+  /** Changes whenever something may have come or gone. */
+  readonly round: number;
+}): JSX.Element | null {
+  const { value, reload } = useLoaded(
+    (signal) => client.listWaiting({ conversation }, { signal }),
+    [conversation, round],
+  );
+  return value === null ? null : <Approvals conversation={conversation} waiting={value} onAnswer={reload} />;
+}
 
 function StopButton({ replay }: { readonly replay: string }): JSX.Element {
   const [isAsked, setAsked] = useState(false);
@@ -147,7 +164,7 @@ export function Page({ params }: PageProps): JSX.Element {
             <ReplayProgress details={details} story={story} />
             <Ending details={details} />
             {story.asks === null || !isRunning ? null : (
-              <Approvals conversation={story.asks} round={`${story.turns.length}`} />
+              <Asked conversation={story.asks} round={story.turns.length} />
             )}
           </section>
           <ModelResults details={details} story={story} />

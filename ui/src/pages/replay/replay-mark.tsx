@@ -5,12 +5,21 @@ import { Icon } from "../../parts/marks/icon.tsx";
 import { addressOf } from "../../router/addresses.ts";
 
 /** Says of a fork that a replay made it, and leads to the replay. */
-export function ReplayMark({ conversation }: { readonly conversation: string }): JSX.Element | null {
+export function ReplayMark({
+  conversation,
+  isReplay,
+}: {
+  readonly conversation: string;
+  /** Null: not known yet. */
+  readonly isReplay: boolean | null;
+}): JSX.Element | null {
   const { value } = useLoaded(
-    (signal) => client.listRuns({ conversation, trigger: "replay", limit: 1 }, { signal }),
-    [conversation],
+    async (signal) =>
+      isReplay ??
+      (await client.listRuns({ conversation, trigger: "replay", limit: 1 }, { signal })).runs.length > 0,
+    [conversation, isReplay],
   );
-  if (value === null || value.runs.length === 0) return null;
+  if (value !== true) return null;
   return (
     <a class="tag" href={addressOf("/replay", { conversation })}>
       <Icon name="replay" />

@@ -1,3 +1,4 @@
+import { branchEnd } from "#log/lineage/branch-end";
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { TreeNode } from "#edges/http/client/views";
@@ -8,7 +9,6 @@ import { GhostRows } from "../../parts/ghost-rows.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { changeQuery, navigate, query } from "../../router/location.ts";
-import { siblingsIn } from "../conversation/thread/siblings.ts";
 import { hasPage } from "../has-page.ts";
 import type { PageProps } from "../pages.ts";
 import { ForkPane, NodePane } from "./node-pane.tsx";
@@ -82,7 +82,6 @@ function Chosen({
   readonly at: string | null;
   readonly sideOf: (address: string) => "a" | "b" | null;
 }): JSX.Element | null {
-  const siblings = useMemo(() => siblingsIn(data.nodes), [data]);
   const fork = data.forks.find((one) => `fork ${one.conversation}` === at);
   if (fork !== undefined) return <ForkPane fork={fork} side={sideOf(fork.conversation)} />;
   const id = at ?? data.leaf;
@@ -92,7 +91,7 @@ function Chosen({
     <NodePane
       conversation={conversation}
       node={node}
-      end={siblings.endOf(id)}
+      end={branchEnd(id, (one) => byId.get(one))}
       isLeaf={id === data.leaf}
       side={sideOf(`${conversation}@${id}`)}
       since={sinceText(byId, id)}

@@ -3,7 +3,7 @@ import { safeLine } from "#transfer/views/safe-text";
 import { reasonText } from "#operations/text";
 import { carrierLetter } from "./carrier.tsx";
 
-export type Links = Api["getChain"]["response"]["links"];
+export type Links = readonly Omit<Api["getChain"]["response"]["links"][number], "fidelity">[];
 
 /**
  * Why the session at this place started. The reason is about the session before it of the same agent and account: that one

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
+import type { ThreadPage } from "#edges/http/client/views";
 import { safeLine, safeText } from "#transfer/views/safe-text";
 import { client } from "../../../data/api-client.ts";
-import { useLoaded } from "../../../data/loaded.ts";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { tellingArgument } from "../../../text/telling-argument.ts";
 import { wordsOf } from "../../../text/message-words.ts";
@@ -12,24 +12,21 @@ const WAITING_CHARS_MAX = 200;
 /** Calls that wait for a person, and words that wait to be delivered. */
 export function Approvals({
   conversation,
-  round,
+  waiting: { asked, queue },
+  onAnswer,
 }: {
   readonly conversation: string;
-  /** Changes whenever something may have come or gone. */
-  readonly round: string;
+  readonly waiting: Pick<ThreadPage["waiting"], "asked" | "queue">;
+  readonly onAnswer?: () => void;
 }): JSX.Element | null {
-  const { value, reload } = useLoaded(
-    (signal) => client.listWaiting({ conversation }, { signal }),
-    [conversation, round],
-  );
-  if (value === null || value.asked.length + value.queue.length === 0) return null;
+  if (asked.length + queue.length === 0) return null;
   const decide = async (request: string, outcome: "allowed" | "denied"): Promise<void> => {
     await attemptedOnce(`answer ${request}`, () => client.answerRequest({ conversation, request, outcome }));
-    reload();
+    onAnswer?.();
   };
   return (
     <div class="waiting" role="group" aria-label="Waits for you">
-      {value.asked.map(({ request, tool, input }) => (
+      {asked.map(({ request, tool, input }) => (
         <div key={request} class="banner" role="alert">
           <Icon name="lock" />
           <span class="grow">
@@ -47,7 +44,7 @@ export function Approvals({
           </button>
         </div>
       ))}
-      {value.queue.map(({ steer, content }) => (
+      {queue.map(({ steer, content }) => (
         <p key={steer} class="muted">
           Words wait to be delivered: {safeLine(wordsOf(content)).slice(0, WAITING_CHARS_MAX)}
         </p>

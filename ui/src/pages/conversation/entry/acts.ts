@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { ApiError } from "#edges/http/client/index";
-import type { Entry } from "#log/entry";
+import type { ThreadRow } from "#edges/http/client/views";
+import { forkProblemText } from "#operations/text";
 import { client } from "../../../data/api-client.ts";
 import { say, warn } from "../../../frame/said.tsx";
 import { wayOn } from "../../../data/way-on.ts";
@@ -50,9 +51,9 @@ export function takeBack(conversation: string, words: string): void {
 /** A fork ends before a person's words, which wait to be sent otherwise, and behind all else. */
 export async function forkAt(
   conversation: string,
-  { entry, noFork }: { readonly entry: Entry; readonly noFork: string | null },
+  { entry, noFork }: Pick<ThreadRow, "entry" | "noFork">,
 ): Promise<void> {
-  if (noFork !== null) return say(noFork);
+  if (noFork !== null) return say(forkProblemText(noFork));
   const isPrompt = entry.type === "message" && entry.message.role === "user";
   const at = isPrompt ? (entry.parentId ?? entry.id) : entry.id;
   const isHere = stayed();

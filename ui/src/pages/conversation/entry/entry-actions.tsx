@@ -1,4 +1,6 @@
 import type { JSX } from "preact";
+import type { ThreadRow } from "#edges/http/client/views";
+import { forkProblemText } from "#operations/text";
 import { useState } from "preact/hooks";
 import { copyText } from "../../../parts/copy-button.tsx";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
@@ -6,7 +8,6 @@ import { addressOf, conversationAddress } from "../../../router/addresses.ts";
 import { query } from "../../../router/location.ts";
 import { hasPage } from "../../has-page.ts";
 import { wordsOf } from "../../../text/message-words.ts";
-import type { ThreadRow } from "../thread/thread-rows.ts";
 import { forkAt, setHidden } from "./acts.ts";
 
 interface ActionsProps {
@@ -50,7 +51,7 @@ function Leads({
 }
 
 function More({ row, conversation }: Pick<ActionsProps, "row" | "conversation">): JSX.Element {
-  const { entry, isHidden, isInherited } = row;
+  const { entry, hidden: isHidden, source } = row;
   const link = conversationAddress(conversation, "", { at: entry.id });
   return (
     <>
@@ -63,7 +64,7 @@ function More({ row, conversation }: Pick<ActionsProps, "row" | "conversation">)
         <Act icon="file" label="Copy text" run={() => void copyText(wordsOf(entry.message.content))} />
       ) : null}
       <Act icon="out" label="Copy link" run={() => void copyText(new URL(link, window.location.href).href)} />
-      {isInherited ? null : (
+      {source !== null ? null : (
         <Leads
           icon="context"
           label="As it lies in the log"
@@ -94,7 +95,7 @@ export function EntryActions({ row, conversation, edit, label }: ActionsProps): 
       </button>
       {noFork === null ? null : (
         <span class="why-not" id={`why-${entry.id}`}>
-          {noFork}
+          {forkProblemText(noFork)}
         </span>
       )}
       {edit === undefined ? null : (

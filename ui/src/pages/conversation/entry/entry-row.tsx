@@ -1,14 +1,12 @@
 import type { ComponentChildren, JSX } from "preact";
 import { safeLine, safeText } from "#transfer/views/safe-text";
+import type { ThreadRow } from "#edges/http/client/views";
 import type { Entry, EntryOf } from "#log/entry";
 import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
-import { tokensText } from "../../../parts/numbers.ts";
+import { spanText, tokensText } from "../../../parts/numbers.ts";
 import { Clock } from "../../../parts/shown-time.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
 import { isPromptOf, wordsOf } from "../../../text/message-words.ts";
-import type { Siblings } from "../thread/siblings.ts";
-import type { ThreadRow } from "../thread/thread-rows.ts";
-import type { Links } from "../thread/thread-state.ts";
 import { EditForm, LabelForm } from "./edit-form.tsx";
 import { EntryActions } from "./entry-actions.tsx";
 import { LongEntry } from "./long-entry.tsx";
@@ -24,8 +22,8 @@ export type Doing = "edit" | "label" | null;
 export interface EntryRowProps {
   readonly row: ThreadRow;
   readonly conversation: string;
-  readonly links: Links;
-  readonly siblings: Siblings;
+  /** A model is sent it, or what stands for it. */
+  readonly isSent: boolean;
   readonly view: "normal" | "focused" | "raw";
   readonly isSelected: boolean;
   readonly doing: Doing;
@@ -43,8 +41,9 @@ function EntryFrame({
   readonly node: "user" | "reply" | "tool" | "unknown";
   readonly children: ComponentChildren;
 }): JSX.Element {
-  const { row, conversation, isSelected } = props;
-  const { entry, carrier, isSent } = row;
+  const { row, conversation, isSelected, isSent } = props;
+  const { entry } = row;
+  const carrier = row.carriers[0] ?? null;
   const classes = ["entry", ...(node === "tool" ? ["is-tool"] : []), ...(isSelected ? ["is-selected"] : [])];
   return (
     <div
@@ -75,7 +74,7 @@ function MessageHead({
   readonly props: EntryRowProps;
   readonly entry: EntryOf<"message">;
 }): JSX.Element {
-  const { row, siblings } = props;
+  const { row } = props;
   const { message } = entry;
   const usage = message.role === "assistant" ? message.usage : undefined;
   const who =
@@ -87,14 +86,14 @@ function MessageHead({
   return (
     <div class="msg-head">
       <span class="who">{who}</span>
-      <SiblingSwitch entry={entry.id} all={row.siblings} siblings={siblings} />
+      <SiblingSwitch entry={entry.id} all={row.siblings} />
       {row.label === null ? null : (
         <span class="tag">
           <span class="cut">{safeLine(row.label)}</span>
         </span>
       )}
-      {row.isHidden ? <span class="tag">hidden from the context</span> : null}
-      {row.isInherited ? <span class="tag">inherited</span> : null}
+      {row.hidden ? <span class="tag">hidden from the context</span> : null}
+      {row.source !== null ? <span class="tag">inherited</span> : null}
       <span class="meta">
         {usage === undefined ? null : (
           <span class="tk">
@@ -139,9 +138,7 @@ function Message({
           <MessageBody content={message.content} conversation={conversation} />
         )}
         {doing === "label" ? <LabelForm {...form} first={row.label ?? ""} /> : null}
-        {row.cutChars === null ? null : (
-          <LongEntry conversation={conversation} entry={entry.id} chars={row.cutChars} />
-        )}
+        {row.cut === null ? null : <LongEntry conversation={conversation} entry={entry.id} chars={row.cut} />}
         <EntryActions
           row={row}
           conversation={conversation}
@@ -163,14 +160,12 @@ function Result({ props }: { readonly props: EntryRowProps }): JSX.Element {
     <EntryFrame props={props} node="tool">
       <div class={`msg result${props.isSelected ? " is-shown" : ""}`}>
         {row.calls.map((shown) => (
-          <ToolCard key={shown.call} shown={shown} conversation={conversation}>
-            {row.cutChars === null ? null : (
-              <LongEntry conversation={conversation} entry={id} chars={row.cutChars} />
-            )}
+          <ToolCard key={shown.call} shown={shown} result={row.entry} conversation={conversation}>
+            {row.cut === null ? null : <LongEntry conversation={conversation} entry={id} chars={row.cut} />}
           </ToolCard>
         ))}
         {row.label === null ? null : <span class="tag">{safeLine(row.label)}</span>}
-        {row.isHidden ? <span class="tag">hidden from the context</span> : null}
+        {row.hidden ? <span class="tag">hidden from the context</span> : null}
         {doing === "label" ? (
           <LabelForm
             conversation={conversation}
@@ -197,21 +192,25 @@ function RawEntry({ props, entry }: { readonly props: EntryRowProps; readonly en
 }
 
 function Body({ props }: { readonly props: EntryRowProps }): JSX.Element | null {
-  const { row, conversation, view } = props;
+  const { row, conversation, view, isSent } = props;
   const { entry } = row;
+  const carrier = row.carriers[0] ?? null;
   if (view === "raw") return <RawEntry props={props} entry={entry} />;
   if (entry.type === "compaction")
-    return <CompactionRow entry={entry} carrier={row.carrier} conversation={conversation} />;
+    return <CompactionRow entry={entry} carrier={carrier} conversation={conversation} />;
   if (entry.type !== "message")
-    return view === "focused" ? null : <NoteRow entry={entry} row={row} isSelected={props.isSelected} />;
+    return view === "focused" ? null : (
+      <NoteRow entry={entry} carrier={carrier} isSent={isSent} isSelected={props.isSelected} />
+    );
   if (entry.message.role === "toolResult") return view === "focused" ? null : <Result props={props} />;
   const isSilent = entry.message.role === "assistant" && wordsOf(entry.message.content) === "";
   return view === "focused" && isSilent ? null : <Message props={props} entry={entry} />;
 }
 
 /** Where nothing happened for a while. */
-function IdleGap({ row, words }: { readonly row: ThreadRow; readonly words: string }): JSX.Element {
-  const { carrierBefore, isSent } = row;
+function IdleGap({ props, ms }: { readonly props: EntryRowProps; readonly ms: number }): JSX.Element {
+  const { isSent, row } = props;
+  const { carrierBefore } = row;
   return (
     <div
       class="entry is-gap"
@@ -221,7 +220,7 @@ function IdleGap({ row, words }: { readonly row: ThreadRow; readonly words: stri
       <span />
       <span class="rail" />
       <div class="body idle-gap">
-        <span>idle for {words}</span>
+        <span>idle for {spanText(ms)}</span>
         <span class="line" />
       </div>
     </div>
@@ -230,19 +229,18 @@ function IdleGap({ row, words }: { readonly row: ThreadRow; readonly words: stri
 
 /** One place of the branch: what happened before it, and what was said. */
 export function EntryRow(props: EntryRowProps): JSX.Element {
-  const { row, links, conversation } = props;
+  const { row, conversation } = props;
   return (
     <>
-      {row.idle === null ? null : <IdleGap row={row} words={row.idle} />}
-      {row.ribbons.map((ribbon) => (
+      {row.idleMs === null ? null : <IdleGap props={props} ms={row.idleMs} />}
+      {row.changes.map((change) => (
         <RibbonRow
-          key={ribbon.seq}
-          ribbon={ribbon}
-          links={links}
+          key={change.seq}
+          change={change}
           conversation={conversation}
           before={row.entry.parentId}
           carrier={row.carrierBefore}
-          isSent={row.isSent}
+          isSent={props.isSent}
         />
       ))}
       <Body props={props} />

@@ -2,7 +2,6 @@ import type { JSX } from "preact";
 import { safeLine } from "#transfer/views/safe-text";
 import type { Entry } from "#log/entry";
 import { carrierTone } from "../../../parts/marks/carrier.tsx";
-import type { ThreadRow } from "../thread/thread-rows.ts";
 import { Clock } from "../../../parts/shown-time.tsx";
 
 /** What a setting or another node of the branch says, on one line. */
@@ -31,14 +30,15 @@ function wordsFor(entry: Entry): string {
 
 export function NoteRow({
   entry,
-  row,
+  carrier,
+  isSent,
   isSelected,
 }: {
   readonly entry: Entry;
-  readonly row: Pick<ThreadRow, "carrier" | "isSent">;
+  readonly carrier: number | null;
+  readonly isSent: boolean;
   readonly isSelected: boolean;
 }): JSX.Element {
-  const { carrier, isSent } = row;
   return (
     <div
       class={`entry is-note${isSelected ? " is-selected" : ""}`}

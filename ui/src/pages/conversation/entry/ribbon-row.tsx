@@ -1,17 +1,16 @@
-import { priorContextOf } from "#log/projections/sent-context";
 import type { ComponentChildren, JSX } from "preact";
 import { safeLine, safeText } from "#transfer/views/safe-text";
 import type { EntryOf } from "#log/entry";
-import { reasonText } from "#operations/text";
+import type { ThreadRow } from "#edges/http/client/views";
+import { changeText, reasonText } from "#operations/text";
 import { Carried } from "../../../parts/marks/carried.tsx";
 import { Carrier, carrierTone } from "../../../parts/marks/carrier.tsx";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 import { tokensText } from "../../../parts/numbers.ts";
 import { Clock, momentText } from "../../../parts/shown-time.tsx";
 import { conversationAddress } from "../../../router/addresses.ts";
-import type { Links } from "../thread/thread-state.ts";
-import type { Ribbon } from "../thread/turn-facts.ts";
-import { ribbonText } from "./ribbon-text.ts";
+
+type Change = ThreadRow["changes"][number];
 
 interface FrameProps {
   readonly kind: "roll" | "fold" | "park";
@@ -26,7 +25,7 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-const PARK_ICONS: { readonly [K in Exclude<Ribbon["kind"], "rollover">]: IconName } = {
+const PARK_ICONS: { readonly [K in Exclude<Change["kind"], "session">]: IconName } = {
   again: "replay",
   parked: "pause",
   broken: "warn",
@@ -60,8 +59,7 @@ function RibbonFrame({ kind, seq, icon, cause, from, to, isSent = true, children
 }
 
 interface RowProps<R> {
-  readonly ribbon: R;
-  readonly links: Links;
+  readonly change: R;
   readonly conversation: string;
   /** The entry in front of it, and who carried that. */
   readonly before: string | null;
@@ -69,27 +67,26 @@ interface RowProps<R> {
   readonly isSent?: boolean;
 }
 
-type Rollover = Extract<Ribbon, { readonly kind: "rollover" }>;
+type SessionChange = Extract<Change, { readonly kind: "session" }>;
 
 /** A new session and why it started, which is no error. */
 function RolloverRow({
-  ribbon,
-  links,
+  change,
   conversation,
   before,
   carrier,
   isSent = true,
-}: RowProps<Rollover>): JSX.Element {
-  const to = links.findIndex(({ id, since }) => id === ribbon.upstream && since === ribbon.time);
-  const from = to > 0 ? to - 1 : null;
+}: RowProps<SessionChange>): JSX.Element {
+  const to = change.link;
+  const from = to === null || to === 0 ? null : to - 1;
   return (
     <RibbonFrame
       kind="roll"
-      seq={ribbon.seq}
+      seq={change.seq}
       icon="roll"
-      cause={ribbon.reason}
+      cause={change.reason}
       from={carrier}
-      to={to === -1 ? null : to}
+      to={to}
       isSent={isSent}
     >
       <div class="main">
@@ -97,19 +94,16 @@ function RolloverRow({
           <b>Rollover</b>
           {from === null ? null : <Carrier place={from} />}
           {from === null ? null : <span>→</span>}
-          {to === -1 ? null : <Carrier place={to} />}
-          <span class="why">{ribbonText(ribbon)}</span>
-          {ribbon.ended === null || ribbon.ended === ribbon.reason ? null : (
-            <span class="faint">{safeLine(reasonText(ribbon.ended))}</span>
+          {to === null ? null : <Carrier place={to} />}
+          <span class="why">{safeLine(changeText(change))}</span>
+          {change.ended === null || change.ended === change.reason ? null : (
+            <span class="faint">{safeLine(reasonText(change.ended))}</span>
           )}
           <span class="when">
-            <Clock time={ribbon.time} />
+            <Clock time={change.time} />
           </span>
         </div>
-        <Carried
-          priorContext={(ribbon.attempt && priorContextOf(ribbon.attempt)) ?? null}
-          fidelity={ribbon.attempt?.fidelity ?? null}
-        >
+        <Carried priorContext={change.priorContext} fidelity={change.fidelity}>
           <a class="link" href={conversationAddress(conversation, "context", { at: before })}>
             See what was sent
           </a>
@@ -120,25 +114,25 @@ function RolloverRow({
 }
 
 /** A new session, a turn that waits, or one that did not complete. */
-export function RibbonRow({ ribbon, ...props }: RowProps<Ribbon>): JSX.Element {
-  if (ribbon.kind === "rollover") return <RolloverRow ribbon={ribbon} {...props} />;
+export function RibbonRow({ change, ...props }: RowProps<Change>): JSX.Element {
+  if (change.kind === "session") return <RolloverRow change={change} {...props} />;
   const { carrier, isSent = true } = props;
   return (
     <RibbonFrame
       kind="park"
-      seq={ribbon.seq}
-      icon={PARK_ICONS[ribbon.kind]}
-      cause={ribbon.kind === "broken" ? ribbon.outcome : ribbon.kind}
+      seq={change.seq}
+      icon={PARK_ICONS[change.kind]}
+      cause={change.kind === "broken" ? change.outcome : change.kind}
       to={carrier}
       isSent={isSent}
     >
       <span>
-        {ribbonText(ribbon)}
-        {ribbon.kind === "parked" ? <> Free again at {momentText(ribbon.until)}.</> : null}
+        {safeLine(changeText(change))}
+        {change.kind === "parked" ? <> Free again at {momentText(change.until)}.</> : null}
       </span>
       <span class="line" />
       <span class="when">
-        <Clock time={ribbon.time} />
+        <Clock time={change.time} />
       </span>
     </RibbonFrame>
   );

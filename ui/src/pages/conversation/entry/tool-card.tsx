@@ -1,6 +1,9 @@
 import type { ComponentChildren, JSX } from "preact";
 import { safeLine, safeText } from "#transfer/views/safe-text";
+import type { ThreadRow } from "#edges/http/client/views";
+import type { Entry } from "#log/entry";
 import type { ContentBlock } from "#log/message";
+import { callText } from "#operations/text";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 import { lazy } from "../../../parts/lazy.tsx";
 import { changeIn } from "../../../text/changes/edited-text.ts";
@@ -9,7 +12,6 @@ import { tellingArgument } from "../../../text/telling-argument.ts";
 import { CopyIcon } from "../../../text/copy-icon.tsx";
 import { LongText } from "../../../text/long/long-text.tsx";
 import { shownChars } from "../../../text/long/shown-chars.ts";
-import type { ShownCall } from "../thread/thread-rows.ts";
 import { MessageBody } from "./message-body.tsx";
 import { isCardOpen, setCardOpen } from "./open-cards.ts";
 
@@ -27,13 +29,15 @@ function iconOf(name: string): IconName {
   return ICONS.find(([pattern]) => pattern.test(name))?.[1] ?? "bolt";
 }
 
-const STATE_WORDS: Readonly<Record<ShownCall["state"], readonly [IconName, string]>> = {
-  done: ["check", "done"],
-  failed: ["x", "failed"],
-  unknown: ["unknown", "outcome unknown"],
-  running: ["runs", "running"],
-  asked: ["lock", "waits for you"],
-  not_started: ["dash", "no result recorded"],
+type ShownCall = ThreadRow["calls"][number];
+
+const STATE_ICONS: { readonly [S in ShownCall["state"]]: IconName } = {
+  done: "check",
+  failed: "x",
+  unknown: "unknown",
+  running: "runs",
+  asked: "lock",
+  not_started: "dash",
 };
 
 function Output({
@@ -66,12 +70,14 @@ function Output({
 
 function Inside({
   shown,
+  result,
   conversation,
 }: {
   readonly shown: ShownCall;
+  readonly result: Entry | null;
   readonly conversation: string;
 }): JSX.Element {
-  const { input, name, result } = shown;
+  const { input, name } = shown;
   const change = changeIn(input);
   const content = result?.type === "message" ? result.message.content : [];
   const given = typeof input === "string" ? input : JSON.stringify(input, null, 2);
@@ -123,11 +129,13 @@ function tookText(ms: number): string {
 /** A call of a tool on one line, and what is inside of it when it is opened. */
 export function ToolCard({
   shown,
+  result = null,
   conversation,
   verify,
   children,
 }: {
   readonly shown: ShownCall;
+  readonly result?: Entry | null;
   readonly conversation: string;
   readonly verify?: () => void;
   /** Beneath what came of it. */
@@ -137,7 +145,6 @@ export function ToolCard({
   const card = `${conversation} ${call}`;
   // What changes a file, and what nobody saw the end of, are looked at first.
   const isOpen = isCardOpen(card, changeIn(input) !== null || state === "unknown");
-  const [icon, words] = STATE_WORDS[state];
   const tone = state === "unknown" ? "tag unknown" : state === "failed" ? "minus" : "ok";
   return (
     <details
@@ -153,13 +160,13 @@ export function ToolCard({
         <span class="res">
           {tookMs === null ? null : <span class="faint">{tookText(tookMs)}</span>}
           <span class={tone}>
-            <Icon name={icon} />
-            {words}
+            <Icon name={STATE_ICONS[state]} />
+            {callText(shown)}
           </span>
         </span>
       </summary>
       {state === "unknown" && isOpen ? <UnknownNote {...(verify === undefined ? {} : { verify })} /> : null}
-      {isOpen ? <Inside shown={shown} conversation={conversation} /> : null}
+      {isOpen ? <Inside shown={shown} result={result} conversation={conversation} /> : null}
       {isOpen ? children : null}
     </details>
   );

@@ -5,8 +5,7 @@ import { Words } from "../entry/message-body.tsx";
 import { RibbonRow } from "../entry/ribbon-row.tsx";
 import { ToolCard } from "../entry/tool-card.tsx";
 import { type LiveTurn, saidBy } from "#log/thread/live-turn";
-import { ribbonsBehind } from "./thread-rows.ts";
-import type { ThreadState } from "./thread-state.ts";
+import { lastRow, type ThreadState } from "./thread-state.ts";
 
 function Writing({
   live,
@@ -54,7 +53,8 @@ function Writing({
               name,
               input,
               state: state === "started" ? "running" : state,
-              result: null,
+              how: null,
+              hasResult: state !== "started",
               tookMs: null,
             }}
             conversation={conversation}
@@ -75,19 +75,18 @@ export function TailRow({
   readonly conversation: string;
   readonly isLeft: boolean;
 }): JSX.Element {
-  const { branch, live, links } = state;
-  const last = branch?.nodes.get(branch.length - 1);
-  const ribbons = branch === null ? [] : ribbonsBehind(state, branch, branch.length - 1);
+  const { live, page } = state;
+  const { changes = [], chain = [] } = page ?? {};
+  const last = lastRow(state);
   return (
     <>
-      {ribbons.map((ribbon) => (
+      {changes.map((change) => (
         <RibbonRow
-          key={ribbon.seq}
-          ribbon={ribbon}
-          links={links}
+          key={change.seq}
+          change={change}
           conversation={conversation}
-          before={last?.id ?? null}
-          carrier={links.length === 0 ? null : Math.max(0, links.length - 2)}
+          before={last?.entry.id ?? null}
+          carrier={chain.length === 0 ? null : Math.max(0, chain.length - 2)}
         />
       ))}
       {live.turn === null ? (
@@ -97,7 +96,7 @@ export function TailRow({
           live={live}
           isLeft={isLeft}
           conversation={conversation}
-          place={links.length === 0 ? null : links.length - 1}
+          place={chain.length === 0 ? null : chain.length - 1}
         />
       )}
     </>

@@ -3,6 +3,7 @@ import { say } from "../../../frame/said.tsx";
 import { copyText } from "../../../parts/copy-button.tsx";
 import { addressOf, conversationAddress } from "../../../router/addresses.ts";
 import { changeQuery, navigate, query } from "../../../router/location.ts";
+import type { ThreadRow } from "#edges/http/client/views";
 import { hasPage } from "../../has-page.ts";
 import { attempted, forkAt } from "../entry/acts.ts";
 import type { Doing } from "../entry/entry-row.tsx";
@@ -12,8 +13,7 @@ import { isFinding } from "../find/find-inside.tsx";
 import { neighbourOf } from "../find/neighbours.ts";
 import { nextView } from "../view-modes.tsx";
 import { follows, scrollToEnd } from "./following.ts";
-import type { ThreadRow } from "./thread-rows.ts";
-import type { ThreadState } from "./thread-state.ts";
+import { lengthOf, type ThreadState } from "./thread-state.ts";
 
 export interface ThreadActs {
   readonly conversation: string;
@@ -27,9 +27,9 @@ type Wanted = "message" | "prompt" | "any";
 
 /** The next place in a direction that is wanted; null: there is none, or it is not known yet. */
 function nextPlace(state: ThreadState, from: number, step: 1 | -1, wanted: Wanted): string | null {
-  const length = state.branch?.length ?? 0;
+  const length = lengthOf(state);
   for (let at = from + step; at >= 0 && at < length; at += step) {
-    const entry = state.branch?.nodes.get(at);
+    const entry = state.rows.get(at)?.entry;
     if (entry === undefined) return null;
     const role = entry.type === "message" ? entry.message.role : null;
     if (wanted === "any" || (wanted === "prompt" ? role === "user" : role !== null)) return entry.id;
@@ -53,10 +53,11 @@ async function toNeighbour(conversation: string, step: 1 | -1): Promise<void> {
 /** Both ways that part at the selected message, side by side. */
 function compare({ conversation, state, selected }: ThreadActs): void {
   const ways = selected?.siblings ?? [];
-  const other = selected === null ? undefined : ways[(ways.indexOf(selected.entry.id) + 1) % ways.length];
+  const own = ways.findIndex(({ entry }) => entry === selected?.entry.id);
+  const other = ways[(own + 1) % ways.length];
   if (ways.length < 2 || other === undefined)
     return say("Select a message at which branches part, or pick two in the tree");
-  const [a, b] = [state.siblings.endOf(other), state.branch?.leaf ?? ""];
+  const [a, b] = [other.end, state.page?.leaf ?? ""];
   navigate(addressOf("/diff", { a: `${conversation}@${a}`, b: `${conversation}@${b}` }));
 }
 
@@ -72,13 +73,13 @@ function withSelected(selected: ThreadRow | null, run: (row: ThreadRow) => void)
 
 export function useThreadKeys(acts: ThreadActs): void {
   const { conversation, state, selected, setDoing } = acts;
-  const from = selected?.place ?? state.branch?.length ?? 0;
+  const from = selected?.place ?? lengthOf(state);
   const go = (step: 1 | -1, wanted: Wanted): void => {
     const next = nextPlace(state, from, step, wanted);
     if (next !== null) changeQuery({ at: next });
   };
   const sibling = (step: number): (() => void) =>
-    withSelected(selected, ({ siblings, entry }) => goToSibling(state.siblings, siblings, entry.id, step));
+    withSelected(selected, ({ siblings, entry }) => goToSibling(siblings, entry.id, step));
   const address = `${conversation}${selected === null ? "" : `@${selected.entry.id}`}`;
   const isPrompt = selected?.entry.type === "message" && selected.entry.message.role === "user";
   useKeys([

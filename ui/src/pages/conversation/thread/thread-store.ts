@@ -1,30 +1,25 @@
 import { type Signal, signal } from "@preact/signals";
 import { ApiError } from "#edges/http/client/index";
-import type { BranchPage } from "#edges/http/client/views";
-import { AnswerOrder } from "../../../data/answer-order.ts";
+import type { LiveWords, ThreadPage } from "#edges/http/client/views";
+import type { Entry } from "#log/entry";
+import { liveTurnAfter, liveTurnHearing, NO_TURN } from "#log/thread/live-turn";
 import { patientClient as client } from "../../../data/api-client.ts";
 import { live, TEXT_MAX } from "../../../data/live-stream.ts";
+import { failHeader, noteTold, takeHeader } from "../opened-conversation.ts";
+import { type ChangedRows, changedRows, type ReadSeqs } from "./changed-rows.ts";
 import {
-  type BranchNodes,
-  factRanges,
+  continued,
   missingPages,
-  nodesOf,
-  rangeBehind,
+  NO_THREAD,
+  opened,
+  type ThreadState,
   withoutFar,
-  withPage,
-} from "./branch-nodes.ts";
-import { liveTurnAfter } from "#log/thread/live-turn";
-import { readSiblings } from "./siblings.ts";
-import { afterTold, NO_THREAD, type ThreadState, type Told, withFacts, withLabels } from "./thread-state.ts";
-import { FACT_TYPES } from "./turn-facts.ts";
+  withRows,
+} from "./thread-state.ts";
 
 const PAGE = 60;
-const FACTS_PAGE = 500;
-const TAIL_PAGES_MAX = 8;
-const LABELS_MAX = 500;
 const WORDS_MS = 40; // what is written is drawn so often, however fast it comes
-const STAMPS_AT_ONCE = 100;
-const KEPT_MAX = 4_000; // nodes; beyond it those far from the screen are let go of
+const KEPT_MAX = 4_000; // rows; beyond it those far from the screen are let go of
 
 export interface ThreadWanted {
   readonly conversation: string;
@@ -34,6 +29,9 @@ export interface ThreadWanted {
   readonly at: string | null;
 }
 
+/** What the stream told: an entry, or words that the log does not have yet. */
+type Told = { readonly entry: Entry } | { readonly words: LiveWords };
+
 /** A branch of a conversation as it is shown: read by the screen, kept up with what happens. */
 export class ThreadStore {
   readonly state: Signal<ThreadState> = signal(NO_THREAD);
@@ -41,10 +39,13 @@ export class ThreadStore {
   readonly #stop = new AbortController();
   /** The pages of this branch that are on their way; another branch has a set of its own. */
   #asked = new Set<number>();
-  readonly #order = { siblings: new AnswerOrder(), links: new AnswerOrder() };
   /** In the order in which it came; it waits while the branch is read, for it stands behind what is read. */
   readonly #told: Told[] = [];
   #isReading = true;
+  #readSeqs: ReadSeqs = { end: 0, turn: 0 };
+  /** The last entry that could not be read. */
+  #failedSeq = 0;
+  #range = { first: 0, last: 0 };
   #unwatch: (() => void) | null = null;
   #hearing: ReturnType<typeof setTimeout> | undefined;
 
@@ -53,8 +54,9 @@ export class ThreadStore {
     void this.#open();
   }
 
-  get conversation(): string {
-    return this.#wanted.conversation;
+  /** Whether it shows the branch to an end; null: the conversation's own. */
+  shows(conversation: string, leaf: string | null): boolean {
+    return conversation === this.#wanted.conversation && leaf === this.#leaf;
   }
 
   close(): void {
@@ -65,15 +67,15 @@ export class ThreadStore {
 
   /** Reads what is missing of a stretch. */
   ensure(first: number, last: number): void {
-    const { branch } = this.state.value;
-    if (branch === null) return;
-    if (branch.nodes.size > KEPT_MAX)
-      this.#set((was) => ({ ...was, branch: withoutFar(branch, first - KEPT_MAX / 4, last + KEPT_MAX / 4) }));
+    this.#range = { first, last };
+    const { page, rows } = this.state.value;
+    if (page === null) return;
+    if (rows.size > KEPT_MAX) this.#set((was) => withoutFar(was, first - KEPT_MAX / 4, last + KEPT_MAX / 4));
     const asked = this.#asked;
-    for (const from of missingPages(branch, first, last, PAGE)) {
+    for (const from of missingPages(this.state.value, { first, last, size: PAGE })) {
       if (asked.has(from)) continue;
       asked.add(from);
-      void this.#readPage(branch, from).finally(() => asked.delete(from));
+      void this.#readMore(page.leaf, from).finally(() => asked.delete(from));
     }
   }
 
@@ -81,177 +83,88 @@ export class ThreadStore {
     if (!this.#stop.signal.aborted) this.state.value = change(this.state.value);
   }
 
-  get #options(): { readonly signal: AbortSignal } {
-    return { signal: this.#stop.signal };
+  #read(place: {
+    readonly leaf?: string | null;
+    readonly at?: string | null;
+    readonly from?: number;
+    readonly limit?: number;
+  }): Promise<ThreadPage> {
+    const { leaf = this.#leaf, at = null, ...rest } = place;
+    const { conversation } = this.#wanted;
+    const request = { conversation, textMax: TEXT_MAX, ...rest };
+    return client.getThread(
+      { ...request, ...(leaf === null ? {} : { leaf }), ...(at === null ? {} : { at }) },
+      { signal: this.#stop.signal },
+    );
+  }
+
+  /** Null while the branch is that of the conversation itself. */
+  get #leaf(): string | null {
+    const { page } = this.state.value;
+    return page?.own === false && this.#wanted.at !== null ? page.leaf : this.#wanted.leaf;
+  }
+
+  get #isPinned(): boolean {
+    return this.#leaf !== null;
   }
 
   async #open(): Promise<void> {
+    const { conversation, at } = this.#wanted;
     try {
-      const branch = await this.#readBranch(this.#wanted);
-      await this.#readTail(branch);
+      this.#take(await this.#read({ at }), opened);
+      const { page } = this.state.value;
+      if (page === null || this.#stop.signal.aborted) return;
+      const hear = this.#isPinned ? null : (words: LiveWords): void => this.#hear({ words });
+      this.#unwatch = live.watch(conversation, page.headSeq, (entry) => this.#tell({ entry }), hear);
     } catch (error) {
+      if (this.#stop.signal.aborted) return;
       this.#set((was) => ({ ...was, error }));
+      failHeader(conversation, error);
     }
-    await this.#goOn();
-  }
-
-  /** The branch as it is now, with the facts between its nodes. */
-  async #readBranch({ leaf, at }: Pick<ThreadWanted, "leaf" | "at">): Promise<BranchNodes> {
-    const page = await client.listBranch(
-      {
-        conversation: this.#wanted.conversation,
-        limit: PAGE,
-        textMax: TEXT_MAX,
-        ...(leaf === null ? {} : { leaf }),
-        ...(at === null ? {} : { at }),
-      },
-      this.#options,
-    );
-    const branch = nodesOf(page);
-    this.#asked = new Set();
-    this.#set((was) => ({ ...was, branch }));
-    this.#watch(branch.headSeq);
-    await this.#readFacts(page);
-    return branch;
-  }
-
-  /** From the moment its nodes are known, whatever becomes of the rest that is read. */
-  #watch(headSeq: number): void {
-    if (this.#stop.signal.aborted) return;
-    const { conversation, leaf } = this.#wanted;
-    this.#unwatch ??= live.watch(
-      conversation,
-      headSeq,
-      (entry, cut) => this.#tell({ entry, cut }),
-      leaf === null ? (words) => this.#hear({ words }) : null,
-    );
-  }
-
-  /** The branch has been read: what was told meanwhile counts behind it, and then what is seen beside the messages is asked for. */
-  async #goOn(): Promise<void> {
     this.#isReading = false;
     this.#drain();
-    if (!this.#isReading) await this.#readRest().catch(() => undefined);
   }
 
-  async #readRest(): Promise<void> {
-    const { conversation } = this.#wanted;
-    const [labels, view] = await Promise.all([
-      client.listEntries({ conversation, types: ["label"], limit: LABELS_MAX }, this.#options),
-      client.getConversation({ conversation }, this.#options),
-      this.#readLinks(),
-    ]);
-    this.#set((was) => withLabels(was, labels.entries));
-    if ((view.summary?.branches ?? 2) > 1 || view.origin !== null) await this.#readSiblings();
-  }
-
-  #readSiblings(): Promise<void> {
-    return this.#readLatest(
-      this.#order.siblings,
-      () => readSiblings(this.#wanted.conversation, this.#stop.signal),
-      (was, siblings) => ({ ...was, siblings }),
-    );
-  }
-
-  async #readLinks(): Promise<void> {
-    await this.#readLatest(
-      this.#order.links,
-      () => client.getChain({ conversation: this.#wanted.conversation }, this.#options),
-      (was, { links }) => ({ ...was, links }),
-    );
-    await this.#readStamps();
-  }
-
-  async #readLatest<T>(
-    order: AnswerOrder,
-    read: () => Promise<T>,
-    change: (was: ThreadState, found: T) => ThreadState,
-  ): Promise<void> {
-    const isTaken = order.ask();
-    const found = await read();
-    if (isTaken()) this.#set((was) => change(was, found));
-  }
-
-  async #readPage({ leaf }: BranchNodes, from: number): Promise<void> {
-    const { conversation } = this.#wanted;
-    const first = Math.max(0, from - 1);
-    const place = { conversation, leaf, from: first, limit: PAGE + 1, textMax: TEXT_MAX };
-    const asked = this.#asked;
-    const page = await client.listBranch(place, this.#options).catch(() => null);
-    if (page === null || asked !== this.#asked) return;
-    this.#set((was) => (was.branch === null ? was : { ...was, branch: withPage(was.branch, page) }));
-    await this.#readFacts(page).catch(() => undefined);
-    await this.#readStamps().catch(() => undefined);
-  }
-
-  /** Who carried each message that is there, and again those of the last turn; where there is one session, its range says it. */
-  async #readStamps(): Promise<void> {
-    const { branch, links, stamps } = this.state.value;
-    if (branch === null || links.length < 2) return;
-    const ids = [...branch.nodes].flatMap(([place, { type, id }]) =>
-      type === "message" && (!stamps.has(id) || place >= branch.length - PAGE) ? [id] : [],
-    );
-    for (let from = 0; from < ids.length; from += STAMPS_AT_ONCE) {
-      const asked = {
-        conversation: this.#wanted.conversation,
-        entries: ids.slice(from, from + STAMPS_AT_ONCE),
-      };
-      const page = await client.listStamps(asked, this.#options);
-      this.#set((was) => {
-        const next = new Map(was.stamps);
-        for (const { entry, upstreams } of page.stamps)
-          next.set(
-            entry,
-            upstreams.map(({ link }) => link),
-          );
-        return { ...was, stamps: next };
-      });
-    }
-  }
-
-  /** The facts between the nodes of a page, each in the log that holds it. */
-  async #readFacts(page: BranchPage): Promise<void> {
-    for (const { source, after, until } of factRanges(page))
-      for (let next: number | null = after; next !== null && next < until;)
-        next = await this.#readFactsBehind(source, next);
-  }
-
-  /** A page of facts; gives the seq that the next one begins behind. Of a source that was erased, no facts are left. */
-  async #readFactsBehind(source: string | null, after: number): Promise<number | null> {
-    const conversation = source ?? this.#wanted.conversation;
-    const asked = { conversation, after, types: FACT_TYPES, limit: FACTS_PAGE };
-    const page = await client.listEntries(asked, this.#options).catch((error: unknown) => {
-      if (source !== null && error instanceof ApiError && error.code === "conversation_not_found")
-        return null;
-      throw error;
+  #take(page: ThreadPage, change: (was: ThreadState, page: ThreadPage) => ThreadState): void {
+    if (this.#stop.signal.aborted) return;
+    const isFirst = change === opened;
+    if (isFirst) this.#asked = new Set();
+    if (isFirst) this.#readSeqs = { end: page.headSeq, turn: page.headSeq };
+    this.#set((was) => {
+      const next = change(was, page);
+      return isFirst && was.page === null ? { ...next, live: page.live ?? NO_TURN } : next;
     });
-    if (page === null) return null;
-    this.#set((was) => withFacts(was, page.entries, source));
-    return page.next;
+    takeHeader(page);
   }
 
-  /** Behind the last node: how the last turn ended, or what is said in the one that runs. */
-  async #readTail(branch: BranchNodes): Promise<void> {
-    const { conversation, leaf } = this.#wanted;
-    const before = branch.headSeq + 1;
-    const types = ["turn_start", "turn_end"] as const;
-    const asked = { conversation, types, before, limit: 1 };
-    const [last] = leaf === null ? (await client.listEntries(asked, this.#options)).entries : [];
-    if (last?.type !== "turn_start") return this.#readEnd(branch);
-    let after = last.seq - 1;
-    for (let pages = 0; pages < TAIL_PAGES_MAX && after < branch.headSeq; pages++) {
-      const page = await client.listEntries({ conversation, after, limit: FACTS_PAGE }, this.#options);
-      // What came since is told.
-      const known = page.entries.filter(({ seq }) => seq < before);
-      this.#set((was) => withFacts({ ...was, live: known.reduce(liveTurnAfter, was.live) }, known));
-      if (page.next === null) return;
-      after = page.next;
+  async #readMore(leaf: string, from: number): Promise<void> {
+    const asked = this.#asked;
+    const page = await this.#read({ leaf, from, limit: PAGE }).catch(() => null);
+    if (page !== null && asked === this.#asked) this.#set((was) => withRows(was, page));
+  }
+
+  /** Rows that changed, and the branch as it is now; where it is another one, that one. */
+  async #readChanged({ from, limit, reach }: ChangedRows, seq: number): Promise<void> {
+    this.#isReading = true;
+    try {
+      const page = await this.#read({ from, limit });
+      const next = continued(this.state.value, page);
+      if (next === null) {
+        this.#take(await this.#read({}), opened);
+      } else {
+        this.#take(page, () => next);
+        const { headSeq } = page;
+        if (reach !== "some") this.#readSeqs = { ...this.#readSeqs, end: headSeq, [reach]: headSeq };
+      }
+      if (page.headSeq < seq) this.#failedSeq = seq; // a store that is behind is not asked forever
+    } catch (error) {
+      if (!(error instanceof ApiError) || this.#stop.signal.aborted) return;
+      this.#failedSeq = seq;
+    } finally {
+      this.#isReading = false;
     }
-  }
-
-  async #readEnd(branch: BranchNodes): Promise<void> {
-    const behind = rangeBehind(branch, branch.length - 1);
-    if (behind !== null) await this.#readFactsBehind(behind.source, behind.after);
+    this.ensure(this.#range.first, this.#range.last);
+    this.#drain();
   }
 
   #hear(told: Told): void {
@@ -259,7 +172,8 @@ export class ThreadStore {
     this.#hearing ??= setTimeout(() => this.#drain(), WORDS_MS);
   }
 
-  #tell(told: Told): void {
+  #tell(told: Told & { readonly entry: Entry }): void {
+    noteTold(this.#wanted.conversation, told.entry);
     this.#told.push(told);
     this.#drain();
   }
@@ -267,24 +181,27 @@ export class ThreadStore {
   #drain(): void {
     clearTimeout(this.#hearing);
     this.#hearing = undefined;
-    let [hasParted, hasMoved] = [false, false];
     while (!this.#isReading && !this.#stop.signal.aborted) {
-      const told = this.#told.shift();
+      const told = this.#told[0];
       if (told === undefined) break;
-      const { state, isStale, isParted } = afterTold(this.state.value, told, this.#wanted.leaf !== null);
-      this.#set(() => state);
-      hasParted ||= isParted;
-      hasMoved ||= "entry" in told && (told.entry.type === "upstream_link" || told.entry.type === "turn_end");
-      if (isStale) void this.#reread();
+      const changed = "entry" in told ? this.#changedBy(told.entry) : null;
+      if (changed !== null && "entry" in told) {
+        void this.#readChanged(changed, told.entry.seq);
+        break;
+      }
+      this.#told.shift();
+      this.#set((was) => ({ ...was, live: this.#liveAfter(was, told) }));
     }
-    if (hasParted) void this.#readRest().catch(() => undefined);
-    else if (hasMoved) void this.#readLinks().catch(() => undefined);
   }
 
-  /** What does not follow on the branch that is shown belongs to another, which is shown from now on. */
-  async #reread(): Promise<void> {
-    this.#isReading = true;
-    await this.#readBranch({ leaf: null, at: null }).catch(() => undefined);
-    await this.#goOn();
+  #changedBy(entry: Entry): ChangedRows | null {
+    if (entry.seq <= this.#failedSeq) return null;
+    return changedRows(this.state.value, entry, { isPinned: this.#isPinned, readSeqs: this.#readSeqs });
+  }
+
+  /** What is being said stands at the end of the conversation's own branch, and of no other. */
+  #liveAfter({ live: was }: ThreadState, told: Told): ThreadState["live"] {
+    if ("words" in told) return liveTurnHearing(was, told.words);
+    return this.#isPinned ? was : liveTurnAfter(was, told.entry);
   }
 }

@@ -5,12 +5,11 @@ import { VirtualList, type WindowList } from "../../../parts/virtual-list.tsx";
 import { changeQuery } from "../../../router/location.ts";
 import { setDraft } from "../entry/acts.ts";
 import { type Doing, EntryRow } from "../entry/entry-row.tsx";
-import { placeOf } from "./branch-nodes.ts";
 import { focusEntry } from "./focus-entry.ts";
 import { follows, scrollToEnd, useFollowing } from "./following.ts";
 import { TailRow } from "./tail-row.tsx";
 import { toEnd, useThreadKeys } from "./thread-keys.ts";
-import { rowAt } from "./thread-rows.ts";
+import { lengthOf, placeOf } from "./thread-state.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 export interface ThreadProps {
@@ -67,13 +66,12 @@ function useScrollTo(list: WindowList | null, place: number | null, at: string |
 export function Thread(props: ThreadProps): JSX.Element {
   const { store, conversation, at, view } = props;
   const state = store.state.value;
-  const { branch } = state;
-  const length = branch?.length ?? 0;
+  const length = lengthOf(state);
   const [list, setList] = useState<WindowList | null>(null);
   // With the entry it is done at: another one that is selected has nothing to do with it.
   const [doing, setDoing] = useState<{ readonly at: string; readonly what: Doing } | null>(null);
-  const place = at === null || branch === null ? null : placeOf(branch, at);
-  const selected = place === null ? null : rowAt(state, place);
+  const place = at === null ? null : placeOf(state, at);
+  const selected = place === null ? null : (state.rows.get(place) ?? null);
   useFollowing(at !== null);
   useScrollTo(list, place, at);
   useThreadKeys({
@@ -89,15 +87,14 @@ export function Thread(props: ThreadProps): JSX.Element {
   const arrived = useArrived(length);
   const render = (index: number): JSX.Element => {
     if (index === length) return <TailRow state={state} conversation={conversation} isLeft={props.isLeft} />;
-    const row = rowAt(state, index);
-    if (row === null) return <div class="entry ghost-entry" />;
+    const row = state.rows.get(index);
+    if (row === undefined) return <div class="entry ghost-entry" />;
     const isSelected = row.entry.id === at;
     return (
       <EntryRow
         row={row}
         conversation={conversation}
-        links={state.links}
-        siblings={state.siblings}
+        isSent={index >= (state.page?.sentFrom ?? 0)}
         view={view}
         isSelected={isSelected}
         doing={isSelected && doing?.at === row.entry.id ? doing.what : null}
@@ -121,7 +118,7 @@ export function Thread(props: ThreadProps): JSX.Element {
         rowRole="listitem"
         label="Entries"
         estimate={() => ESTIMATE_PX}
-        keyOf={(index) => branch?.nodes.get(index)?.id ?? `place ${index}`}
+        keyOf={(index) => state.rows.get(index)?.entry.id ?? `place ${index}`}
         render={render}
         onReady={setList}
         onRange={(first, last) => store.ensure(first - 20, last + 20)}

@@ -1,6 +1,6 @@
-import { ribbonText } from "../entry/ribbon-text.ts";
-import { factsBetween, type ThreadState } from "../thread/thread-state.ts";
-import { ribbonsOf } from "../thread/turn-facts.ts";
+import { safeLine } from "#transfer/views/safe-text";
+import { changeText } from "#operations/text";
+import type { ThreadState } from "../thread/thread-state.ts";
 
 /** What became of a turn that was struck: not begun, under way, or over, with what had to be survived. */
 export interface Survival {
@@ -10,27 +10,22 @@ export interface Survival {
   readonly words: readonly string[];
 }
 
-/** The last seq that is known of a conversation. */
-export function knownSeq({ facts, branch }: ThreadState): number {
-  const last = branch?.nodes.get(branch.length - 1)?.seq ?? 0;
-  return Math.max(last, ...(facts.get(null)?.keys() ?? []));
-}
-
-/** What came of the first turn behind a seq, by the facts of the log: they are what ribbons are made of, too. */
-export function survivalSince(state: ThreadState, seq: number): Survival {
-  const facts = factsBetween(state, { source: null, after: seq, until: Number.POSITIVE_INFINITY });
-  const start = facts.findIndex(({ type }) => type === "turn_start");
-  const own = facts.slice(Math.max(0, start));
-  if (own.length === 0) return { turn: "none", isAnswered: false, words: [] };
-  const at = own.findIndex(({ type }) => type === "turn_end");
-  const end = own[at];
-  const ribbons = ribbonsOf(at === -1 ? own : own.slice(0, at + 1));
+/** What came of the turns after a seq. */
+export function survivalSince({ page, rows }: Pick<ThreadState, "page" | "rows">, seq: number): Survival {
+  const later = [...rows.values()].filter(({ entry }) => entry.seq > seq);
+  const changes = [...[...rows.values()].flatMap((row) => row.changes), ...(page?.changes ?? [])]
+    .filter((change) => change.seq > seq)
+    .toSorted((a, b) => a.seq - b.seq);
+  const turn = page?.header.summary?.turn ?? null;
+  if (later.length + changes.length === 0 || turn === null)
+    return { turn: "none", isAnswered: false, words: [] };
   return {
-    turn: end === undefined ? "running" : "ended",
-    isAnswered: own.some((fact) => fact.type === "turn_end" && fact.outcome === "completed"),
-    words: ribbons.flatMap((ribbon) => {
-      if (ribbon.kind !== "rollover") return [ribbonText(ribbon)];
-      return ribbon.reason === "first" ? [] : [`New session: ${ribbonText(ribbon)}.`];
+    turn: turn.state === "open" ? "running" : "ended",
+    isAnswered: turn.state === "ended" && turn.outcome === "completed",
+    words: changes.flatMap((change) => {
+      const text = safeLine(changeText(change));
+      if (change.kind !== "session") return [text];
+      return change.reason === "first" ? [] : [`New session: ${text}.`];
     }),
   };
 }

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { connection } from "../../../data/api-client.ts";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import type { Agents } from "../compose/agent-choice.ts";
+import { openedConversation } from "../opened-conversation.ts";
 import { reloadWaiting, strike } from "./struck-agent.ts";
 import { KILL_SERVER, type Trouble, troubleGroups, troublesOf } from "./trouble-table.ts";
 
@@ -60,16 +61,25 @@ function onMenuKey(event: KeyboardEvent, details: HTMLDetailsElement | null): vo
 /** Strikes the simulated agent, so that one sees the conversation survive. Other agents have none. */
 export function TroubleMenu({ agent: struck, conversation, seq, isWorking }: MenuProps): JSX.Element {
   const ref = useMenu();
-  // What waited for a turn strikes in it, and whoever else looks may have asked for some.
+  const isKnown = openedConversation(conversation) !== null;
+  const isFirst = useRef(true);
+  // What waited for a turn strikes in it. What others asked for is seen in the menu.
   useEffect(() => {
-    if (connection.value === "live") void reloadWaiting(struck.agent);
-  }, [struck.agent, isWorking, connection.value]);
+    if (!isKnown || connection.value !== "live") return;
+    if (!isFirst.current) void reloadWaiting(struck.agent);
+    isFirst.current = false;
+  }, [struck.agent, isKnown, isWorking, connection.value]);
   const run = (trouble: Trouble): void => {
     if (ref.current !== null) ref.current.open = false;
     void strike(struck.agent, { conversation, seq }, trouble);
   };
   return (
-    <details class="trouble" ref={ref} onKeyDown={(event) => onMenuKey(event, ref.current)}>
+    <details
+      class="trouble"
+      ref={ref}
+      onToggle={(event) => event.currentTarget.open && void reloadWaiting(struck.agent)}
+      onKeyDown={(event) => onMenuKey(event, ref.current)}
+    >
       <summary class="btn quiet" aria-label="Trouble">
         <Icon name="bolt" />
         <span class="wide">Trouble</span>

@@ -2,9 +2,6 @@
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { assistant, user } from "#log/message";
-import { carriersAt } from "../../ui/src/pages/conversation/rules/carriers.ts";
-import { nodesOf } from "../../ui/src/pages/conversation/thread/branch-nodes.ts";
-import { NO_THREAD, type ThreadState } from "../../ui/src/pages/conversation/thread/thread-state.ts";
 import { serve, type Served } from "../edges/http/served.ts";
 
 /** A turn of a person's prompt that these sessions were sent, the last of which answered. */
@@ -27,22 +24,22 @@ const link = (upstream: string, reason: string): object => ({
   reason,
 });
 
-/** What a page has of a branch: with the stamps of its messages, or by ranges alone. */
-async function threadOf(served: Served, conversation: string, leaf: string): Promise<ThreadState> {
+/** The sessions of each message, by their places in the chain. */
+async function carried(served: Served, conversation: string, leaf: string): Promise<object> {
   const client = served.client(await served.token("read"));
-  const page = await client.listBranch({ conversation, leaf, limit: 100 });
-  const { links } = await client.getChain({ conversation });
-  const entries = page.entries.map(({ id }) => id);
-  const { stamps } = await client.listStamps({ conversation, entries });
-  const byEntry = stamps.map(({ entry, upstreams }) => [entry, upstreams.map((one) => one.link)] as const);
-  return { ...NO_THREAD, branch: nodesOf(page), links, stamps: new Map(byEntry) };
-}
-
-function carried(state: ThreadState): object {
-  const found = [...(state.branch?.nodes ?? [])].flatMap(([place, { id, type }]) =>
-    type === "message" ? [[id, carriersAt(state, place).join(" ")]] : [],
+  const { rows, chain } = await client.getThread({ conversation, leaf, limit: 100 });
+  expect(chain).toEqual(
+    (await client.getChain({ conversation })).links.map(({ fidelity: _, ...one }) => one),
   );
-  return Object.fromEntries(found) as object;
+  const messages = rows.filter(({ entry }) => entry.type === "message");
+  const { stamps } = await client.listStamps({
+    conversation,
+    entries: messages.map(({ entry }) => entry.id),
+  });
+  expect(messages.map(({ carriers }) => carriers)).toEqual(
+    stamps.map(({ upstreams }) => upstreams.map((one) => one.link)),
+  );
+  return Object.fromEntries(messages.map(({ entry, carriers }) => [entry.id, carriers.join(" ")]));
 }
 
 test("messages of branches that lie in each other's ranges have their own carriers, in a fork behind a rollover too", async () => {
@@ -62,18 +59,15 @@ test("messages of branches that lie in each other's ranges have their own carrie
   await log.append(link("s2", "expired") as never);
   await turn(log, "5", "s0", "s2");
   const whole = { p1: "0", a1: "0", p2: "0", a2: "0", p4: "0", a4: "0", p5: "0 2", a5: "2" };
-  expect(carried(await threadOf(served, "c", "a5"))).toEqual(whole);
-  const aside = await threadOf(served, "c", "a3");
-  expect(carried(aside)).toEqual({ p1: "0", a1: "0", p3: "1", a3: "1" });
-  // Ranges alone would have it otherwise.
-  expect(carried({ ...aside, stamps: new Map() })).toMatchObject({ p3: "0", a3: "0" });
+  expect(await carried(served, "c", "a5")).toEqual(whole);
+  expect(await carried(served, "c", "a3")).toEqual({ p1: "0", a1: "0", p3: "1", a3: "1" });
 
   const fork = await log.fork({ id: "f", at: "a4" });
   await fork.append(link("s3", "forked") as never);
   await turn(fork, "6", "s3");
-  const forked = await threadOf(served, "f", "a6");
-  const place = forked.links.findIndex(({ inherited }) => !inherited);
-  expect(carried(forked)).toEqual({
+  const { links } = await served.client(await served.token("read")).getChain({ conversation: "f" });
+  const place = links.findIndex(({ inherited }) => !inherited);
+  expect(await carried(served, "f", "a6")).toEqual({
     p1: "0",
     a1: "0",
     p2: "0",
