@@ -46,11 +46,10 @@ function useThread({ conversation, leaf, at }: ThreadWanted): ThreadStore | null
 
 /** An entry that is not on the conversation's own branch is shown on its own, and what is written next goes on from there. */
 function useOwnBranch(store: ThreadStore | null, leaf: string | null, at: string | null): void {
-  const page = store?.state.value.page ?? null;
-  const isAway = leaf === null && at !== null && page?.own === false;
+  const away = leaf !== null || at === null ? null : (store?.branchOf(at) ?? null);
   useEffect(() => {
-    if (isAway) changeQuery({ leaf: page.leaf });
-  }, [isAway, at]);
+    if (away !== null) changeQuery({ leaf: away });
+  }, [away, at]);
 }
 
 export function Page({ params }: PageProps): JSX.Element {

@@ -59,6 +59,13 @@ export class ThreadStore {
     return conversation === this.#wanted.conversation && leaf === this.#leaf;
   }
 
+  /** The end of the branch of an entry that is not on the conversation's own; null: it is on it, or was not asked for. */
+  branchOf(entry: string): string | null {
+    const { page } = this.state.value;
+    const isAsked = this.#wanted.leaf === null && this.#wanted.at === entry;
+    return isAsked && page?.own === false ? page.leaf : null;
+  }
+
   close(): void {
     this.#stop.abort();
     clearTimeout(this.#hearing);
