@@ -84,7 +84,7 @@ function RolloverRow({
       kind="roll"
       seq={change.seq}
       icon="roll"
-      cause={change.reason}
+      cause={safeLine(change.reason)}
       from={carrier}
       to={to}
       isSent={isSent}
@@ -122,7 +122,7 @@ export function RibbonRow({ change, ...props }: RowProps<Change>): JSX.Element {
       kind="park"
       seq={change.seq}
       icon={PARK_ICONS[change.kind]}
-      cause={change.kind === "broken" ? change.outcome : change.kind}
+      cause={change.kind === "broken" ? safeLine(change.outcome) : change.kind}
       to={carrier}
       isSent={isSent}
     >
