@@ -5,6 +5,7 @@ import type { ConversationId } from "#log/ids";
 import { type Effect, EffectLedger } from "#log/projections/effects";
 import { type Issue, openIssues, OpenStartFinder, START_TYPES } from "#log/projections/issues";
 import type { SpaceStore } from "#store/facets";
+import type { HeadView } from "#store/requests";
 import { eachEntry, readLog } from "./read-log.ts";
 import { readContextIssues } from "./reading.ts";
 
@@ -92,13 +93,21 @@ function readCursor(cursor: string): Omit<Start, "recordsIntents"> {
 
 /** Turns and runs without an end are in the head, as long as it can name them; then what the context lacks. */
 export async function readIssues(space: SpaceStore, conversation: ConversationId): Promise<readonly Issue[]> {
-  const { summary, origin } = await space.head(conversation);
-  const counts = summary?.counts ?? null;
+  const head = await space.head(conversation);
+  const counts = head.summary?.counts ?? null;
   const open = counts === null || counts.more ? await findOpen(space, conversation) : openIssues(counts);
-  // A context lacks calls, results, or where a compaction begins: without any of these it need not be read.
-  if (counts !== null && counts.callsFrom === null && origin === null)
-    if ((await space.read({ conversation, limit: 1, types: ["compaction"] })).length === 0) return open;
-  return [...open, ...(await readContextIssues(space, conversation))];
+  return [...open, ...(await readIssuesInContext(space, head))];
+}
+
+/** A context lacks calls, results, or where a compaction begins: without any of these it is not read. */
+export async function readIssuesInContext(
+  space: SpaceStore,
+  { conversation, summary, origin }: HeadView,
+): Promise<readonly Issue[]> {
+  const hasNoCalls = summary?.counts != null && summary.counts.callsFrom === null && origin === null;
+  if (hasNoCalls && (await space.read({ conversation, limit: 1, types: ["compaction"] })).length === 0)
+    return [];
+  return readContextIssues(space, conversation);
 }
 
 async function findOpen(space: SpaceStore, conversation: ConversationId): Promise<readonly Issue[]> {

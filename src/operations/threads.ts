@@ -19,6 +19,7 @@ import {
   ThreadRows,
 } from "#log/thread/thread-rows";
 import { SCHEMA_VERSION } from "#transfer/context-text";
+import type { HeadView } from "#store/requests";
 import type { PermissionAsked } from "#turn/host";
 import { conversationOf, viewsOf } from "./acts.ts";
 import { conversationSchema, type ConversationView, conversationView } from "./conversations.ts";
@@ -59,6 +60,7 @@ export interface ThreadRow extends Row {
 export type ThreadLink = Omit<Link, "seq">;
 
 const PAGE = 60;
+const COUNTED_ENTRIES_MAX = 20_000;
 
 const change = named(
   "ThreadChange",
@@ -146,7 +148,7 @@ export const getThread = operation({
       }),
     ),
     waiting: open<Waiting>(waitingFields),
-    issues: nullable(count({ about: "null: not counted yet, or a turn runs" })),
+    issues: nullable(count({ about: "null: a turn runs, or the log is long and was not counted yet" })),
     replay: flag("a replay made it"),
     headSeq: count(),
   }),
@@ -186,7 +188,7 @@ export const getThread = operation({
             : null,
         ),
         json("waiting", waiting),
-        json("issues", isRunning ? null : await issuesOf(conversation, context)),
+        json("issues", isRunning ? null : await issuesOf(head, context)),
         json("replay", head.origin !== null && (await isReplay(conversation))),
         json("headSeq", head.headSeq),
       ]),
@@ -314,8 +316,13 @@ function rowLine(made: Row, { place, entry, label, siblings, textMax }: RowPart)
   return `{"place":${place},"entry":${line},${rest.slice(1)}`;
 }
 
-async function issuesOf({ id }: Conversation, context: OperationContext): Promise<number | null> {
-  const [issues = null] = await viewsOf(context).issueCounts.read(context.holdfast, [id]);
+/** A long log with calls is counted when somebody asks for that alone: a page does not wait for it. */
+async function issuesOf(head: HeadView, context: OperationContext): Promise<number | null> {
+  const { issueCounts } = viewsOf(context);
+  const known = issueCounts.at(context.holdfast, head);
+  const isLong = head.headSeq > COUNTED_ENTRIES_MAX && head.summary?.counts?.callsFrom !== null;
+  if (known !== null || isLong) return known;
+  const [issues = null] = await issueCounts.read(context.holdfast, [head.conversation]);
   return issues;
 }
 

@@ -1,6 +1,6 @@
 import type { Holdfast } from "#conversation/holdfast";
+import { readIssuesInContext } from "#conversation/ledger";
 import { isSameMark, type LogMark, LiveProjections } from "#conversation/live-projection";
-import { readContextIssues } from "#conversation/reading";
 import { isLogError } from "#log/errors";
 import { parseConversationId } from "#log/ids";
 import { IssueFinder, openIssues } from "#log/projections/issues";
@@ -30,6 +30,12 @@ export class IssueCounts {
 
   constructor(readMax: number = READ_MAX) {
     this.#readMax = readMax;
+  }
+
+  /** What was counted at a head; null: nothing yet. */
+  at(holdfast: Holdfast, head: HeadView): number | null {
+    const known = this.#counts.get(`${holdfast.spaceId}/${head.conversation}`);
+    return known !== undefined && isSameMark(known, head) ? known.count : null;
   }
 
   /** Null where it is not known yet, or cannot be read. One request after the other: each goes on where the one before ended. */
@@ -81,7 +87,7 @@ export class IssueCounts {
   /** The issues of the log and those of its context. */
   async #keep(holdfast: Holdfast, head: HeadView, found: number): Promise<number> {
     const { conversation, createdAt, headSeq, link } = head;
-    const context = await readContextIssues(holdfast.space, conversation);
+    const context = await readIssuesInContext(holdfast.space, head);
     const name = `${holdfast.spaceId}/${conversation}`;
     const count = found + context.length;
     this.#counts.delete(name);
