@@ -197,8 +197,8 @@ const CALLS: { readonly [S in CallState]: string } = {
 };
 
 /** The state of a tool call. */
-export function callText({ state, hasResult }: Pick<ThreadCall, "state" | "hasResult">): string {
-  return state === "not_started" && hasResult ? "not run" : CALLS[state];
+export function callText({ state }: Pick<ThreadCall, "state">): string {
+  return CALLS[state];
 }
 
 const FORK_PROBLEMS: { readonly [P in ForkProblem]: string } = {

@@ -174,7 +174,7 @@ export class ThreadRows {
       call: toolCallId,
       name: made?.name ?? toolName,
       input: made?.input ?? null,
-      state: effect?.state ?? (isError ? "failed" : "done"),
+      state: isError || effect?.state === "not_started" ? "failed" : "done",
       how: typeof refusedBy === "string" ? "refused" : stopped === true ? "stopped" : null,
       hasResult: true,
       tookMs: this.#tookMs(at, toolCallId, entry.time),

@@ -1,9 +1,8 @@
 import { type Signal, signal } from "@preact/signals";
-import { ApiError } from "#edges/http/client/index";
 import type { LiveWords, ThreadPage } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
 import { liveTurnAfter, liveTurnHearing, NO_TURN } from "#log/thread/live-turn";
-import { patientClient as client } from "../../../data/api-client.ts";
+import { AGAIN_MS, isPassing, patientClient as client } from "../../../data/api-client.ts";
 import { live, TEXT_MAX } from "../../../data/live-stream.ts";
 import { failHeader, noteTold, takeHeader } from "../opened-conversation.ts";
 import { type ChangedRows, changedRows, type ReadSeqs } from "./changed-rows.ts";
@@ -165,8 +164,9 @@ export class ThreadStore {
       }
       if (page.headSeq < seq) this.#failedSeq = seq; // a store that is behind is not asked forever
     } catch (error) {
-      if (!(error instanceof ApiError) || this.#stop.signal.aborted) return;
-      this.#failedSeq = seq;
+      // Nobody answers, or this browser is not known for now: it is asked again.
+      if (isPassing(error)) await new Promise((over) => setTimeout(over, AGAIN_MS));
+      else this.#failedSeq = seq;
     } finally {
       this.#isReading = false;
     }
