@@ -135,7 +135,7 @@ async function measureServer(stage: Stage): Promise<readonly Row[]> {
   await using servers = new McpServers([
     { name: "every", command: process.execPath, args: [program, "stdio"] },
   ]);
-  const again = { before: () => servers.letGo(), run: () => servers.open() };
+  const again = { before: () => servers.releaseHolder(), run: () => servers.open() };
   const { opened } = await alternate({ opened: again }, stage.plan(12, 15_000));
   return [inMs("pool: an MCP server over stdio opened again, apart from the above", opened)];
 }

@@ -11,14 +11,14 @@ import { endRecordedProcess } from "#turn/effects/left-processes";
 import { isDeadProcess } from "#turn/running-process";
 import type { StepFacts } from "./rules/answer-entries.ts";
 import { applyStateUpdate, type StateRule } from "./rules/derived-state.ts";
-import type { AgentModel, ModelGiven } from "./models/model.ts";
+import type { AgentModel, ModelInput } from "./models/model.ts";
 import { openModel, wholeModel } from "./models/open-model.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
 import type { Skills } from "./skills/skills.ts";
 import { skillTools } from "./skills/skill-tools.ts";
 import type { Memory } from "./memory/memory.ts";
-import { serversFor, serverTools, type ServersGiven } from "./mcp/given-servers.ts";
-import type { RunGiven } from "./runs/run-options.ts";
+import { serversFor, serverTools, type ServersInput } from "./mcp/given-servers.ts";
+import type { RunInput } from "./runs/run-options.ts";
 import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
 
 /** A call before it is run. */
@@ -42,17 +42,17 @@ interface CompactionOptions {
   /** Tokens of the newest messages that stay word for word. */
   readonly keepTokens?: number;
   /** Who writes the summary; the conversation's own model unless told. */
-  readonly model?: ModelGiven;
+  readonly model?: ModelInput;
 }
 
 export interface AgentOptions {
   /** Who is asked in conversations that have chosen no model. */
-  readonly model: ModelGiven;
+  readonly model: ModelInput;
   /**
    * Who is asked in its place, in this order, where the model of a conversation is overloaded, at a limit, out of credit or not
    * reachable before any of its answer came, until the turn ends (default: none).
    */
-  readonly fallbackModels?: readonly ModelGiven[];
+  readonly fallbackModels?: readonly ModelInput[];
   /** A function gives the tools for the folder a conversation is worked on in. */
   readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[]);
   /** What stands in for each tool, also those of skills, memory and servers; replays use it. */
@@ -70,7 +70,7 @@ export interface AgentOptions {
   /** What is remembered beyond a conversation; nothing unless given. With it come the tools `remember` and `recall`. */
   readonly memory?: Memory | null;
   /** MCP servers whose tools may be called; whoever made them closes them. */
-  readonly servers?: ServersGiven | null;
+  readonly servers?: ServersInput | null;
   /** How many calls of one answer run side by side. */
   readonly parallelCalls?: number;
   /** How long a tool may run that does not say so itself; ten minutes unless told. */
@@ -85,7 +85,7 @@ export interface AgentOptions {
   /** Null: the conversation is summarised only when asked. */
   readonly compaction?: CompactionOptions | null;
   /** Opens the models that are named. */
-  readonly openModel?: (given: ModelGiven) => Promise<AgentModel>;
+  readonly openModel?: (model: ModelInput) => Promise<AgentModel>;
   /**
    * What is held of conversations between turns, so that a turn need not read its context again: `hybrid` within limits
    * unless told. A pool that is handed in may be shared, and is closed by whoever made it.
@@ -108,12 +108,12 @@ export interface AgentOptions {
   readonly newId?: () => string;
 }
 
-export type SettledOptions = Required<Omit<AgentOptions, "writer" | "isInternal" | "stopWhen" | "pool">> &
+export type ResolvedOptions = Required<Omit<AgentOptions, "writer" | "isInternal" | "stopWhen" | "pool">> &
   Pick<AgentOptions, "writer" | "isInternal" | "stopWhen"> & { readonly pool: Pool };
 
 /** The tools of a conversation that is worked on in this folder: the host's own, and those of what else it gave. */
 export async function toolsFor(
-  { tools, skills, servers }: Pick<SettledOptions, "tools" | "skills" | "servers">,
+  { tools, skills, servers }: Pick<ResolvedOptions, "tools" | "skills" | "servers">,
   cwd: string | null,
   conversation: string,
 ): Promise<readonly Tool[]> {
@@ -127,7 +127,7 @@ export async function toolsFor(
 const PARALLEL_CALLS = 8;
 const STEPS_MAX = 200; // a loop that goes on for longer is stopped and may be gone on with
 
-function agentDefaults(): Omit<SettledOptions, "model" | "pool" | "writer" | "isInternal" | "stopWhen"> {
+function agentDefaults(): Omit<ResolvedOptions, "model" | "pool" | "writer" | "isInternal" | "stopWhen"> {
   return {
     fallbackModels: [],
     tools: [],
@@ -156,8 +156,8 @@ function agentDefaults(): Omit<SettledOptions, "model" | "pool" | "writer" | "is
 }
 
 /** Says what the caller got wrong before anything is begun. */
-export function settleOptions(given: AgentOptions): SettledOptions {
-  checkNumbers(given, {
+export function resolveOptions(input: AgentOptions): ResolvedOptions {
+  checkNumbers(input, {
     parallelCalls: "count",
     maxSteps: "count",
     toolTimeoutMs: "limit",
@@ -165,18 +165,19 @@ export function settleOptions(given: AgentOptions): SettledOptions {
     silenceMs: "limit",
     waitForLimitMs: "amount",
   });
-  checkNumbers(given.compaction ?? {}, { reserveTokens: "amount", keepTokens: "amount" });
-  const { model } = given;
+  checkNumbers(input.compaction ?? {}, { reserveTokens: "amount", keepTokens: "amount" });
+  const { model } = input;
   if (typeof model === "object" && model !== null && "model" in model) wholeModel(model);
-  const options = withDefaults(agentDefaults(), given);
-  const opened = async (asked: ModelGiven): Promise<AgentModel> => wholeModel(await options.openModel(asked));
-  return { ...options, openModel: opened, pool: asPool(given.pool ?? {}) };
+  const options = withDefaults(agentDefaults(), input);
+  const openWhole = async (model: ModelInput): Promise<AgentModel> =>
+    wholeModel(await options.openModel(model));
+  return { ...options, openModel: openWhole, pool: asPool(input.pool ?? {}) };
 }
 
 /** What may be said of one turn. */
 export interface AgentTurnOptions extends Host {
   /** From here on this model is asked; written into the conversation. */
-  readonly model?: ModelGiven;
+  readonly model?: ModelInput;
   readonly maxSteps?: number;
   /** Microdollars this turn may cost; refused where the model's price is not known. */
   readonly maxCostMicros?: number;
@@ -195,7 +196,7 @@ export interface AgentSendOptions extends AgentCarryOptions {
    * The run that the prompt starts, or the id of one that is started and that it is carried with, once. Every prompt starts
    * a run; unless told, one that a chat has triggered.
    */
-  readonly run?: RunGiven | string;
+  readonly run?: RunInput | string;
   /** Kept with the message and never sent to a model. */
   readonly details?: Json;
 }

@@ -2,29 +2,33 @@ import type { Conversation } from "#conversation/conversation";
 import { LogError } from "#log/errors";
 import { checkNumbers } from "#log/with-defaults";
 import type { Usage } from "#log/message";
-import type { KeyedTurn } from "#turn/known-turn";
-import type { AgentResult, AgentTurnOptions, SettledOptions } from "./agent-options.ts";
+import type { KnownTurn } from "#turn/known-turn";
+import type { AgentResult, AgentTurnOptions, ResolvedOptions } from "./agent-options.ts";
 import type { LoopTurn } from "./loop/loop-turn.ts";
 import type { AgentModel } from "./models/model.ts";
 import type { LoopEnd } from "./loop/run-turn.ts";
 import { readWaiting } from "./read-waiting.ts";
 
 /** What is known of a turn that was sent under its key before. */
-export function knownResult({ result, lastText, run }: KeyedTurn): AgentResult {
+export function knownResult({ result, lastText, run }: KnownTurn): AgentResult {
   const { upstream: _, ...rest } = result;
   return { ...rest, run, text: lastText, model: null, steps: 0, usage: {}, waiting: [] };
 }
 
 /** What became of a turn that was carried here. */
-export async function resultOf(at: LoopTurn, end: LoopEnd, conversation: Conversation): Promise<AgentResult> {
-  const { turn, prompt, progress } = at;
+export async function resultOf(
+  turn: LoopTurn,
+  end: LoopEnd,
+  conversation: Conversation,
+): Promise<AgentResult> {
+  const { turn: turnId, prompt, progress } = turn;
   const { model, steps, used } = progress;
-  const run = at.run?.run ?? null;
-  const shared = { turn, prompt, run, model: model.id, steps, usage: used as Usage };
+  const run = turn.run?.run ?? null;
+  const shared = { turn: turnId, prompt, run, model: model.id, steps, usage: used as Usage };
   if (end.outcome !== "waiting") {
-    const { class: known, message, resetAtMs } = end.ending;
+    const { class: endingClass, message, resetAtMs } = end.ending;
     const { outcome } = end;
-    return { ...shared, outcome, class: known, message, resetAtMs, text: progress.text, waiting: [] };
+    return { ...shared, outcome, class: endingClass, message, resetAtMs, text: progress.text, waiting: [] };
   }
   const waiting = (await readWaiting(conversation)).filter(({ request }) => end.requests.includes(request));
   const message = "The turn waits for a person's answer";
@@ -43,9 +47,9 @@ export async function resultOf(at: LoopTurn, end: LoopEnd, conversation: Convers
 export function limitsOf(
   models: readonly AgentModel[],
   options: AgentTurnOptions,
-  settled: SettledOptions,
+  resolved: ResolvedOptions,
 ): LoopTurn["limits"] {
-  const { maxSteps = settled.maxSteps, maxCostMicros } = options;
+  const { maxSteps = resolved.maxSteps, maxCostMicros } = options;
   checkNumbers(options, { maxSteps: "count", maxCostMicros: "limit" });
   for (const model of models) checkCostLimit(model, maxCostMicros);
   return { steps: maxSteps, costMicros: maxCostMicros ?? null };

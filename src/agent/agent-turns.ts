@@ -6,12 +6,12 @@ import { KeyedTurns } from "#turn/known-turn";
 import { type Claim, type CloseOptions, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
 import { PoolPart } from "#turn/pool/pool-part";
 import { turnKey } from "#turn/turns";
-import type { AgentResult, AgentSendOptions, SettledOptions } from "./agent-options.ts";
+import type { AgentResult, AgentSendOptions, ResolvedOptions } from "./agent-options.ts";
 import { knownResult } from "./agent-result.ts";
 import type { AgentWork } from "./loop/loop-turn.ts";
 import { ownServers } from "./mcp/given-servers.ts";
 import {
-  checkRunGiven,
+  checkRunInput,
   type RunTrigger,
   type StartedRun,
   type StartRunOptions,
@@ -38,14 +38,14 @@ export class AgentTurns {
   /** Runs that are being started here, by conversation and key. */
   readonly #starting = new Map<string, Promise<StartedRun>>();
 
-  constructor(holdfast: Holdfast, options: SettledOptions, runner: TurnRunner) {
+  constructor(holdfast: Holdfast, options: ResolvedOptions, runner: TurnRunner) {
     this.#holdfast = holdfast;
     this.warm = new PoolPart(options.pool, (id) => {
       const conversation = holdfast.handle(id);
       return new WarmConversation(conversation, () => ownServers(options.servers, id));
     });
     this.#turns = new OneAtATime(holdfast, options);
-    this.#keyed = new KeyedTurns(holdfast.space, (known) => knownResult(known));
+    this.#keyed = new KeyedTurns(holdfast.space, (turn) => knownResult(turn));
     this.#runner = runner;
   }
 
@@ -56,13 +56,13 @@ export class AgentTurns {
     inside: (work: AgentWork) => Promise<T>,
     claim: Claim | null = null,
   ): Promise<T> {
-    const held = (owned: Owned): Promise<T> =>
+    const useWarm = (owned: Owned): Promise<T> =>
       this.warm.use(owned.conversation.id, async (warm) => {
         warm.context.follow(owned.owner);
-        warm.words.follow(owned.owner);
+        warm.steers.follow(owned.owner);
         return inside({ ...owned, host, warm });
       });
-    return this.#turns.run(id, held, { claim, signal: host.signal }).catch(async (error: unknown) => {
+    return this.#turns.run(id, useWarm, { claim, signal: host.signal }).catch(async (error: unknown) => {
       if (isLogError(error, "fenced") || isLogError(error, "diverged"))
         await this.warm.letGo(parseConversationId(id));
       throw error;
@@ -76,25 +76,26 @@ export class AgentTurns {
     const options = await this.#withRun(parseConversationId(id), request.options);
     const { steps } = options;
     const claim = steps === undefined ? null : attemptIn(steps, id).claim;
-    const alone = (inside: (at: AgentWork) => Promise<AgentResult>): Promise<AgentResult> =>
+    const alone = (inside: (work: AgentWork) => Promise<AgentResult>): Promise<AgentResult> =>
       this.alone(id, options, inside, claim);
     const key = keyOf(request.verb, options);
-    const work = (at: AgentWork, under?: string): Promise<AgentResult> =>
-      this.#runner.run(at, { content, key: under, options });
-    if (steps !== undefined) return alone((at) => this.#runner.inSteps(at, steps, { content, key, options }));
-    if (key === undefined) return alone((at) => work(at));
+    const runRequest = (work: AgentWork, under?: string): Promise<AgentResult> =>
+      this.#runner.run(work, { content, key: under, options });
+    if (steps !== undefined)
+      return alone((work) => this.#runner.inSteps(work, steps, { content, key, options }));
+    if (key === undefined) return alone((work) => runRequest(work));
     // A turn that was begun under this key and has not ended is gone on with, not sent again.
-    const send = (at: AgentWork, isOpen: boolean): Promise<AgentResult> =>
+    const send = (work: AgentWork, isOpen: boolean): Promise<AgentResult> =>
       isOpen
-        ? this.#runner.run(at, { content: null, key: undefined, options: leftOptions(options) })
-        : work(at, key);
+        ? this.#runner.run(work, { content: null, key: undefined, options: leftOptions(options) })
+        : runRequest(work, key);
     const settle = async (): Promise<void> => undefined;
     return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
   }
 
   /** A trigger starts its run once: whoever comes with it again finds that run. */
   async startRun(id: string, trigger: RunTrigger, options: StartRunOptions): Promise<StartedRun> {
-    checkRunGiven(trigger, options);
+    checkRunInput(trigger, options);
     const conversation = parseConversationId(id);
     const key = triggerKey(trigger);
     const name = `${conversation}/${key}`;
@@ -109,14 +110,14 @@ export class AgentTurns {
 
   async #startRun(id: ConversationId, trigger: RunTrigger, options: StartRunOptions): Promise<StartedRun> {
     const key = triggerKey(trigger);
-    const found = async (): Promise<StartedRun | null> => {
+    const findRun = async (): Promise<StartedRun | null> => {
       const started = await findStarted(this.#holdfast.handle(id), key);
       return started === null ? null : { run: started.run, repeated: true };
     };
     return (
-      (await found()) ??
+      (await findRun()) ??
       this.alone(id, {}, async (work) => {
-        return (await found()) ?? this.#runner.startRun(work, { ...options, trigger }, key);
+        return (await findRun()) ?? this.#runner.startRun(work, { ...options, trigger }, key);
       })
     );
   }
@@ -125,7 +126,7 @@ export class AgentTurns {
   async #withRun(id: ConversationId, options: AgentSendOptions): Promise<AgentSendOptions> {
     const { run } = options;
     if (typeof run !== "object") return options;
-    checkRunGiven(run.trigger, run);
+    checkRunInput(run.trigger, run);
     if (run.trigger.id === undefined) return options;
     const started = await findStarted(this.#holdfast.handle(id), triggerKey(run.trigger));
     return started === null || started.hasTurn ? options : { ...options, run: started.run };

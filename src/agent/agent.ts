@@ -12,8 +12,8 @@ import {
   type AgentResult,
   type AgentSendOptions,
   type AgentTurnOptions,
-  type SettledOptions,
-  settleOptions,
+  type ResolvedOptions,
+  resolveOptions,
   toolsFor,
 } from "./agent-options.ts";
 import type { EntryBody, Skill } from "#log/entry";
@@ -21,12 +21,12 @@ import type { Tool } from "#turn/effects/tool";
 import type { Message, ToolResultMessage } from "#log/message";
 import { type Repair, wholePairs } from "#log/projections/whole-pairs";
 import { keepImages } from "#conversation/image-blobs";
-import type { BranchSummarised } from "./compaction/branch-summary.ts";
-import type { Compacted } from "./compaction/compact.ts";
+import type { BranchSummaryResult } from "./compaction/branch-summary.ts";
+import type { CompactionResult } from "./compaction/compact.ts";
 import { compactHere, leaveBranch } from "./loop/compact-in-turn.ts";
 import { type PastCall, rerunCall } from "./loop/rerun-call.ts";
 import { TurnRunner } from "./turn-runner.ts";
-import { settleLeft } from "./loop/turn-left.ts";
+import { closeAbandonedTurn } from "./loop/turn-left.ts";
 import type { Memory } from "./memory/memory.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { AgentPool } from "./agent-pool.ts";
@@ -46,7 +46,7 @@ import type { AgentWork } from "./loop/loop-turn.ts";
  */
 export class Agent implements Turns, AsyncDisposable {
   readonly #holdfast: Holdfast;
-  readonly #options: SettledOptions;
+  readonly #options: ResolvedOptions;
   readonly #turns: AgentTurns;
   readonly #steers: SteeredTurns;
   readonly #models: ModelChoice;
@@ -56,7 +56,7 @@ export class Agent implements Turns, AsyncDisposable {
 
   constructor(holdfast: Holdfast, options: AgentOptions) {
     this.#holdfast = holdfast;
-    this.#options = settleOptions(options);
+    this.#options = resolveOptions(options);
     checkMemory(this.#options.memory, holdfast);
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
     this.#models = new ModelChoice(this.#options);
@@ -221,10 +221,10 @@ export class Agent implements Turns, AsyncDisposable {
     options: AgentTurnOptions = {},
   ): Promise<ToolResultMessage | null> {
     return this.#turns.alone(idOf(to), options, async (work) => {
-      await settleLeft(work, this.#options);
-      const how = await this.#runner.prepare(work, options);
+      await closeAbandonedTurn(work, this.#options);
+      const setup = await this.#runner.prepare(work, options);
       return rerunCall(work, past, (turn, prompt) =>
-        this.#runner.loopTurn(work, { turn, prompt, run: null }, how),
+        this.#runner.loopTurn(work, { turn, prompt, run: null }, setup),
       );
     });
   }
@@ -237,13 +237,13 @@ export class Agent implements Turns, AsyncDisposable {
     to: Conversation | string,
     entry: string,
     options: AgentTurnOptions & { readonly summarise?: boolean; readonly focus?: string } = {},
-  ): Promise<BranchSummarised | { readonly state: "moved" }> {
+  ): Promise<BranchSummaryResult | { readonly state: "moved" }> {
     return this.#turns.alone(idOf(to), options, async (work) => {
-      await settleLeft(work, this.#options);
+      await closeAbandonedTurn(work, this.#options);
       const { model } = await this.#models.choose(work, options.model);
       const { summarise = false, focus } = options;
-      const left = summarise ? await leaveBranch(work, this.#options, { model, entry, focus }) : null;
-      if (left !== null && left.state !== "nothing") return left;
+      const summary = summarise ? await leaveBranch(work, this.#options, { model, entry, focus }) : null;
+      if (summary !== null && summary.state !== "nothing") return summary;
       await work.owner.append({ type: "leaf", target: entry });
       return { state: "moved" };
     });
@@ -253,10 +253,10 @@ export class Agent implements Turns, AsyncDisposable {
   async compact(
     to: Conversation | string,
     options: AgentTurnOptions & { readonly focus?: string } = {},
-  ): Promise<Compacted> {
+  ): Promise<CompactionResult> {
     const { focus } = options;
     return this.#turns.alone(idOf(to), options, async (work) => {
-      await settleLeft(work, this.#options);
+      await closeAbandonedTurn(work, this.#options);
       const { model } = await this.#models.choose(work, options.model);
       const more = focus === undefined ? {} : { focus };
       return compactHere(work, this.#options, { model, fixedTokens: 0, ...more });
@@ -324,7 +324,7 @@ function idOf(conversation: Conversation | string): string {
 async function goBack(
   work: AgentWork,
   entry: string,
-  options: Parameters<typeof settleLeft>[1],
+  options: Parameters<typeof closeAbandonedTurn>[1],
 ): Promise<CutPoint> {
   const { space, id } = work.conversation;
   const cut = await readCut(space, id, entry);
@@ -334,7 +334,7 @@ async function goBack(
       `${entry} is no message of the user's, so nothing can take its place`,
       { entry },
     );
-  await settleLeft(work, options);
+  await closeAbandonedTurn(work, options);
   await moveBranch(work, cut.at);
   return cut;
 }

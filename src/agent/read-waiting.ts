@@ -10,19 +10,19 @@ export async function readWaiting(
   upToSeq: number | null = null,
 ): Promise<readonly PermissionAsked[]> {
   const { space, id } = conversation;
-  const asked = new Map<string, PermissionAsked>();
+  const pending = new Map<string, PermissionAsked>();
   const [before, upTo] = upToSeq === null ? [{}, {}] : [{ after: upToSeq + 1 }, { upTo: upToSeq }];
   const starts = { conversation: id, limit: 1, newestFirst: true, types: ["turn_start"] } as const;
   const [start] = await space.read({ ...starts, ...before });
   const onEntry = (entry: Entry): void => {
-    if (entry.type === "permission_answer") asked.delete(entry.request);
+    if (entry.type === "permission_answer") pending.delete(entry.request);
     else if (entry.type === "permission" && entry.request !== undefined) {
       const { tool, input = null } = fieldsOf(entry.data);
       const { request, call = "" } = entry;
-      asked.set(request, { request, call, tool: typeof tool === "string" ? tool : "", input });
+      pending.set(request, { request, call, tool: typeof tool === "string" ? tool : "", input });
     }
   };
   const types = ["permission", "permission_answer"] as const;
   await eachEntry(space, id, { types, after: start?.seq ?? 0, ...upTo, onEntry });
-  return [...asked.values()];
+  return [...pending.values()];
 }

@@ -20,7 +20,7 @@ import type { McpServers } from "./mcp/mcp-servers.ts";
 import { type RestoredServer, restoreServers } from "./mcp/restored-servers.ts";
 import { readInstructions } from "./prompt/instructions.ts";
 import { readWaiting } from "./read-waiting.ts";
-import { readOpenRun, readSent } from "./runs/sent-messages.ts";
+import { readOpenRun, readRequestMessages } from "./runs/sent-messages.ts";
 import { matchSkills } from "./skills/active-skills.ts";
 import { SKILL_TOOLS } from "./skills/skill-tools.ts";
 import type { Skills } from "./skills/skills.ts";
@@ -89,9 +89,9 @@ export async function restoreFrom(
   const { space, id } = conversation;
   const cwd = cwdOf(context.config, head.cwd);
   const run = await readOpenRun(conversation, head);
-  const sent = await readSent(conversation, run, { context, head });
+  const sent = await readRequestMessages(conversation, run, { context, head });
   // Most of it lies on disk, and is waited for side by side.
-  const [openTurn, memory, servers, queue, ...found] = await Promise.all([
+  const [openTurn, memory, servers, queue, ...missing] = await Promise.all([
     openTurnAt(space, head),
     restoreMemory(input.memory ?? null, conversation, cwd),
     input.servers === undefined ? [] : restoreServers(context.config, input.servers),
@@ -102,7 +102,7 @@ export async function restoreFrom(
     missingFolder(cwd),
     missingInstructions(cwd),
   ]);
-  const [tools, model, skills, folder, instructions] = found;
+  const [tools, model, skills, folder, instructions] = missing;
   return {
     conversation: id,
     leaf: context.leaf,
@@ -131,19 +131,21 @@ export async function restoreFrom(
 export async function restoreAgain(
   before: Restored,
   head: HeadView,
-  { servers: given = [], memory = null }: RestoreInput,
+  { servers: hostServers = [], memory = null }: RestoreInput,
 ): Promise<Restored> {
   const openTurn = before.openTurn === null ? null : { ...before.openTurn, lease: head.lease };
-  const isAsked = given.length > 0 || before.servers.length > 0;
-  const servers = isAsked ? await restoreServers(before.config, given) : before.servers;
-  const found = (isBefore: boolean): readonly Missing[] =>
+  const isAsked = hostServers.length > 0 || before.servers.length > 0;
+  const servers = isAsked ? await restoreServers(before.config, hostServers) : before.servers;
+  const missingBefore = (isBefore: boolean): readonly Missing[] =>
     before.missing.filter(({ kind }) => kind !== "server" && BEFORE_SERVERS.has(kind) === isBefore);
   return {
     ...before,
     openTurn,
     servers,
     memory: await refreshMemory(before.memory, memory),
-    missing: isAsked ? [...found(true), ...missingServers(servers), ...found(false)] : before.missing,
+    missing: isAsked
+      ? [...missingBefore(true), ...missingServers(servers), ...missingBefore(false)]
+      : before.missing,
   };
 }
 
@@ -155,15 +157,15 @@ async function missingTools(
   cwd: string | null,
 ): Promise<readonly Missing[]> {
   if (tools === undefined) return [];
-  const given = typeof tools === "function" ? await tools(cwd) : tools;
-  const known = new Set([
-    ...given.map(({ name }) => name),
+  const hostTools = typeof tools === "function" ? await tools(cwd) : tools;
+  const names = new Set([
+    ...hostTools.map(({ name }) => name),
     ...(skills == null ? [] : SKILL_TOOLS),
     ...(memory == null ? [] : MEMORY_TOOLS),
   ]);
   const called = new Set(messages.flatMap(({ content }) => callsIn(content).map(({ name }) => name)));
   return [...called]
-    .filter((name) => !known.has(name))
+    .filter((name) => !names.has(name))
     .map((name) => ({
       kind: "tool",
       name,
@@ -201,16 +203,16 @@ function missingServers(servers: readonly RestoredServer[]): readonly Missing[] 
 
 async function missingFolder(cwd: string | null): Promise<readonly Missing[]> {
   if (cwd === null) return [];
-  const found = await stat(cwd).catch(() => null);
-  if (found?.isDirectory() === true) return [];
+  const stats = await stat(cwd).catch(() => null);
+  if (stats?.isDirectory() === true) return [];
   const message = `The folder of this conversation is not there: ${cwd}; tools that work in it will fail until it is back or the conversation is moved`;
   return [{ kind: "folder", name: cwd, message }];
 }
 
 /** Instructions that are there and cannot be given to a model as they are. */
 async function missingInstructions(cwd: string | null): Promise<readonly Missing[]> {
-  const found = cwd === null ? null : await stat(cwd).catch(() => null);
-  if (cwd === null || found === null) return [];
+  const stats = cwd === null ? null : await stat(cwd).catch(() => null);
+  if (cwd === null || stats === null) return [];
   const { issues } = await readInstructions(cwd);
   return issues.map(({ path, message }) => ({ kind: "instructions", name: path, message }));
 }

@@ -1,31 +1,31 @@
 import { parseEntryId } from "#log/ids";
 import { dueAt, type SteerQueue } from "#conversation/steer-queue";
 import type { SteeredTurns } from "#turn/steering";
-import type { AgentResult, AgentTurnOptions, SettledOptions, AgentSendOptions } from "./agent-options.ts";
+import type { AgentResult, AgentTurnOptions, ResolvedOptions, AgentSendOptions } from "./agent-options.ts";
 import { limitsOf, resultOf } from "./agent-result.ts";
 import { serverBodies, serversFor } from "./mcp/given-servers.ts";
 import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
 import { runTurn } from "./loop/run-turn.ts";
 import { memoryOf } from "./memory/conversation-memory.ts";
 import { toolsOfRun, type LoopRun, loopRun } from "./runs/loop-run.ts";
-import { type RunGiven, type StartedRun, type StartRunOptions, CHAT_RUN } from "./runs/run-options.ts";
+import { type RunInput, type StartedRun, type StartRunOptions, CHAT_RUN } from "./runs/run-options.ts";
 import type { DurableStep } from "./steps/durable-step.ts";
-import { type OpenedTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
-import type { ModelChoice, ChosenModel } from "./models/model-choice.ts";
+import { type OpenTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
+import type { ModelChoice, ModelSelection } from "./models/model-choice.ts";
 import { turnTools } from "./tools/turn-tools.ts";
 import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import { keepImages } from "#conversation/image-blobs";
 import { accept, type PromptContent, turnStart } from "#turn/accept";
 import type { CallsToRun } from "./loop/run-calls.ts";
-import { readTurnLeft, settleLeft } from "./loop/turn-left.ts";
+import { readAbandonedTurn, closeAbandonedTurn } from "./loop/turn-left.ts";
 import {
   beginRun,
   checkAnswerable,
-  goOnIn,
+  continueRun,
   readRunStart,
-  type RunBegun,
-  type RunFound,
+  type RunStart,
+  type LoggedRun,
 } from "./runs/begin-run.ts";
 
 /** A turn that is in the log. */
@@ -49,32 +49,32 @@ export interface TurnRequest {
 }
 
 /** By whom and within which limits a turn is carried. */
-interface TurnSetup extends ChosenModel {
+interface TurnSetup extends ModelSelection {
   readonly memory: LoopTurn["memory"];
   readonly tools: LoopTurn["tools"];
-  readonly words: SteerQueue;
+  readonly steers: SteerQueue;
   readonly limits: LoopTurn["limits"];
 }
 
 /** What begins a turn: settings, its run where that begins with it, and the bodies of its own. */
 interface TurnWritten {
   readonly settings: readonly EntryBody[];
-  readonly run: RunBegun | null;
+  readonly run: RunStart | null;
   readonly bodies: readonly EntryBody[];
   readonly key: string | undefined;
 }
 
-function startOf({ conversation, owner }: AgentWork, run: string): Promise<RunFound | null> {
+function startOf({ conversation, owner }: AgentWork, run: string): Promise<LoggedRun | null> {
   return readRunStart(conversation, owner.acquiredHead, run);
 }
 
 /** Runs turns in conversations that are owned for it, each in a run: of new prompts, of run inputs, and interrupted ones. */
 export class TurnRunner {
-  readonly #options: SettledOptions;
+  readonly #options: ResolvedOptions;
   readonly #models: ModelChoice;
   readonly #steers: SteeredTurns;
 
-  constructor(options: SettledOptions, models: ModelChoice, steers: SteeredTurns) {
+  constructor(options: ResolvedOptions, models: ModelChoice, steers: SteeredTurns) {
     this.#options = options;
     this.#models = models;
     this.#steers = steers;
@@ -89,7 +89,7 @@ export class TurnRunner {
     const tools = await turnTools(this.#options, { cwd: chosen.cwd, conversation: conversation.id, memory });
     const servers = serverBodies(chosen.config, serversFor(this.#options.servers, conversation.id));
     const bodies = [...chosen.bodies, ...(memory?.bodies ?? []), ...servers];
-    return { ...chosen, bodies, tools, memory, limits, words: warm.words };
+    return { ...chosen, bodies, tools, memory, limits, steers: warm.steers };
   }
 
   /** A turn with a prompt, with a run whose seeds end with one, or for what was left. */
@@ -99,83 +99,83 @@ export class TurnRunner {
   }
 
   /** Starts a run without a turn. */
-  async startRun(work: AgentWork, given: RunGiven & StartRunOptions, key: string): Promise<StartedRun> {
-    const { model } = given;
+  async startRun(work: AgentWork, run: RunInput & StartRunOptions, key: string): Promise<StartedRun> {
+    const { model } = run;
     const setup = await this.prepare(work, model === undefined ? {} : { model });
-    return this.#writeRun(work, given, setup, key);
+    return this.#writeRun(work, run, setup, key);
   }
 
   /** The same as `run` with every step as an engine's. */
   async inSteps(work: AgentWork, steps: DurableStep, request: TurnRequest): Promise<AgentResult> {
     const setup = await this.prepare(work, request.options);
     const steering = this.#steers.begin(work.conversation.id);
-    const opened = (begun: BegunTurn): OpenedTurn => ({
-      at: this.loopTurn(work, begun, setup, steering),
-      calls: begun.calls ?? null,
+    const opened = (start: BegunTurn): OpenTurn => ({
+      turn: this.loopTurn(work, start, setup, steering),
+      calls: start.calls ?? null,
     });
-    const carried = new TurnInSteps(work, steps, {
+    const steppedTurn = new TurnInSteps(work, steps, {
       content: request.content,
       key: request.key,
       begin: async (key) => opened(await this.#begin(work, { ...request, key }, setup)),
       resume: async () => opened(await this.#resume(work, setup)),
-      hasFollowUp: async () => dueAt(await setup.words.waiting(), ["turn"]).length > 0,
+      hasFollowUp: async () => dueAt(await setup.steers.waiting(), ["turn"]).length > 0,
       followUp: async (key, run) => {
-        const begun = await this.#followUp(work, setup, { key, run });
-        return begun === null ? null : opened(begun);
+        const next = await this.#followUp(work, setup, { key, run });
+        return next === null ? null : opened(next);
       },
     });
-    return carried.run(setup.model.id).finally(() => this.#steers.end(work.conversation.id));
+    return steppedTurn.run(setup.model.id).finally(() => this.#steers.end(work.conversation.id));
   }
 
-  async #runAll(work: AgentWork, begun: BegunTurn, setup: TurnSetup): Promise<AgentResult> {
-    let last = await this.#runOne(work, begun, setup);
+  async #runAll(work: AgentWork, start: BegunTurn, setup: TurnSetup): Promise<AgentResult> {
+    let last = await this.#runOne(work, start, setup);
     while (last.outcome === "completed" && !work.cancelled.aborted) {
-      const next = await this.#followUp(work, setup, { run: begun.run });
+      const next = await this.#followUp(work, setup, { run: start.run });
       if (next === null) break;
       last = await this.#runOne(work, next, setup);
     }
     return last;
   }
 
-  async #runOne(work: AgentWork, begun: BegunTurn, setup: TurnSetup): Promise<AgentResult> {
+  async #runOne(work: AgentWork, start: BegunTurn, setup: TurnSetup): Promise<AgentResult> {
     const { conversation } = work;
-    const at = this.loopTurn(work, begun, setup, this.#steers.begin(conversation.id));
-    const end = await runTurn(at, begun.calls ?? null).finally(() => this.#steers.end(conversation.id));
-    return resultOf(at, end, conversation);
+    const turn = this.loopTurn(work, start, setup, this.#steers.begin(conversation.id));
+    const end = await runTurn(turn, start.calls ?? null).finally(() => this.#steers.end(conversation.id));
+    return resultOf(turn, end, conversation);
   }
 
   loopTurn(
     work: AgentWork,
-    begun: BegunTurn,
+    start: BegunTurn,
     setup: TurnSetup,
     steering: LoopTurn["steering"] = { deliver: null },
   ): LoopTurn {
     return {
       work,
       options: this.#options,
-      turn: begun.turn,
-      prompt: parseEntryId(begun.prompt),
-      run: begun.run,
+      turn: start.turn,
+      prompt: parseEntryId(start.prompt),
+      run: start.run,
       fallbacks: setup.fallbacks,
-      tools: toolsOfRun(setup.tools, begun.run),
+      tools: toolsOfRun(setup.tools, start.run),
       cwd: setup.cwd,
       memory: setup.memory,
-      words: setup.words,
+      steers: setup.steers,
       steering,
       limits: setup.limits,
-      attemptsBefore: begun.attemptsBefore ?? 0,
+      attemptsBefore: start.attemptsBefore ?? 0,
       progress: {
         model: setup.model,
         steps: 0,
         attempts: 0,
-        unanswered: begun.unanswered ?? 0,
+        unanswered: start.unanswered ?? 0,
         used: {},
         state: undefined,
         skills: undefined,
         compactionFailed: false,
         showsMedia: false,
-        text: begun.text ?? "",
-        node: parseEntryId(begun.prompt),
+        text: start.text ?? "",
+        node: parseEntryId(start.prompt),
         deduped: false,
         stepBatch: null,
       },
@@ -191,12 +191,12 @@ export class TurnRunner {
   }
 
   /** A run without a turn. */
-  async #writeRun(work: AgentWork, given: RunGiven, setup: TurnSetup, key: string): Promise<StartedRun> {
-    const { bodies, start } = await beginRun(work.conversation, given, {
+  async #writeRun(work: AgentWork, run: RunInput, setup: TurnSetup, key: string): Promise<StartedRun> {
+    const { bodies, start } = await beginRun(work.conversation, run, {
       ...setup,
       newId: this.#options.newId,
     });
-    await settleLeft(work, this.#options);
+    await closeAbandonedTurn(work, this.#options);
     await work.owner.append([...setup.bodies, ...bodies], { key });
     return { run: start.run, repeated: false };
   }
@@ -208,16 +208,16 @@ export class TurnRunner {
   ): Promise<BegunTurn> {
     const { conversation } = work;
     const { newId, pool } = this.#options;
-    const { run: given = CHAT_RUN, details } = options;
+    const { run: input = CHAT_RUN, details } = options;
     const run =
-      typeof given === "string"
-        ? await this.#startedRun(work, given)
-        : await beginRun(conversation, given, { ...setup, newId });
-    await settleLeft(work, this.#options);
-    const kept = await keepImages(conversation.space, conversation.id, content);
+      typeof input === "string"
+        ? await this.#startedRun(work, input)
+        : await beginRun(conversation, input, { ...setup, newId });
+    await closeAbandonedTurn(work, this.#options);
+    const storedContent = await keepImages(conversation.space, conversation.id, content);
     const more = details === undefined ? {} : { details };
-    const prompt = { content: kept, holder: pool.holder, run: run.start.run, ...more };
-    const { bodies, ...accepted } = accept(prompt, await setup.words.facts(), newId);
+    const prompt = { content: storedContent, holder: pool.holder, run: run.start.run, ...more };
+    const { bodies, ...accepted } = accept(prompt, await setup.steers.facts(), newId);
     return this.#write(work, accepted, { settings: setup.bodies, run, bodies, key });
   }
 
@@ -230,7 +230,7 @@ export class TurnRunner {
     const { newId, pool } = this.#options;
     const run = await this.#startedRun(work, id);
     const prompt = await checkAnswerable(work.conversation, run);
-    await settleLeft(work, this.#options);
+    await closeAbandonedTurn(work, this.#options);
     const turn = newId();
     const bodies = [turnStart({ turn, prompt, run: run.start.run }, pool.holder)];
     return this.#write(work, { turn, prompt }, { settings: setup.bodies, run, bodies, key });
@@ -238,11 +238,11 @@ export class TurnRunner {
 
   /** The turn that was left: as it is where it is open, else under another name and in the same run. */
   async #resume(work: AgentWork, setup: TurnSetup, key?: string): Promise<BegunTurn> {
-    const { again, ...left } = await readTurnLeft(work, this.#options);
-    const known = left.run === null ? null : await startOf(work, left.run);
-    const run = again === null || known === null ? known : goOnIn(known, this.#options.newId());
+    const { restart: again, ...abandoned } = await readAbandonedTurn(work, this.#options);
+    const runStart = abandoned.run === null ? null : await startOf(work, abandoned.run);
+    const run = again === null || runStart === null ? runStart : continueRun(runStart, this.#options.newId());
     const bodies = again?.(run?.start.run) ?? [];
-    return this.#write(work, left, { settings: setup.bodies, run, bodies, key });
+    return this.#write(work, abandoned, { settings: setup.bodies, run, bodies, key });
   }
 
   /** What waits for the end of a turn is the prompt of the next, in the same run. */
@@ -251,11 +251,11 @@ export class TurnRunner {
     setup: TurnSetup,
     of: { readonly run: LoopRun | string | null; readonly key?: string },
   ): Promise<BegunTurn | null> {
-    const [next] = dueAt(await setup.words.owned(), ["turn"]);
+    const [next] = dueAt(await setup.steers.owned(), ["turn"]);
     if (next === undefined) return null;
     const { newId, pool } = this.#options;
-    const known = typeof of.run === "string" ? await startOf(work, of.run) : null;
-    const run = known === null ? null : goOnIn(known, newId());
+    const runStart = typeof of.run === "string" ? await startOf(work, of.run) : null;
+    const run = runStart === null ? null : continueRun(runStart, newId());
     const [prompt, turn] = [newId(), newId()];
     const id = typeof of.run === "string" ? run?.start.run : of.run?.run;
     const bodies: readonly EntryBody[] = [
@@ -263,8 +263,8 @@ export class TurnRunner {
       { type: "steer", steer: next.steer, state: "delivered" },
       turnStart({ turn, prompt, run: id }, pool.holder),
     ];
-    const begun = await this.#write(work, { turn, prompt }, { settings: [], run, bodies, key: of.key });
-    return typeof of.run === "string" ? begun : { ...begun, run: of.run };
+    const start = await this.#write(work, { turn, prompt }, { settings: [], run, bodies, key: of.key });
+    return typeof of.run === "string" ? start : { ...start, run: of.run };
   }
 
   /** The turn's start is the last of what is written: by it a keyed turn is known again. */
@@ -285,9 +285,9 @@ export class TurnRunner {
   }
 
   /** A run that is in the log, for a turn that is named by its id. */
-  async #startedRun(work: AgentWork, id: string): Promise<RunBegun> {
-    const known = await startOf(work, id);
-    if (known !== null) return goOnIn(known, this.#options.newId());
+  async #startedRun(work: AgentWork, id: string): Promise<RunStart> {
+    const runStart = await startOf(work, id);
+    if (runStart !== null) return continueRun(runStart, this.#options.newId());
     const { id: conversation } = work.conversation;
     throw new LogError(
       "invalid_request",

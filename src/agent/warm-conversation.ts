@@ -17,7 +17,7 @@ import { restoreAgain, type Restored, restoreFrom, type RestoreInput } from "./r
 export class WarmConversation implements Pooled {
   readonly context: ContextCache;
   /** What people have said that waits. */
-  readonly words: SteerQueue;
+  readonly steers: SteerQueue;
   readonly #conversation: Conversation;
   readonly #servers: () => readonly McpServers[];
   readonly #heldServers = new Set<McpServers>();
@@ -27,7 +27,7 @@ export class WarmConversation implements Pooled {
   /** `servers`: those that are there for this conversation alone, now. */
   constructor(conversation: Conversation, servers: () => readonly McpServers[]) {
     this.context = new ContextCache(conversation.space, conversation.id);
-    this.words = new SteerQueue(conversation.space, conversation.id);
+    this.steers = new SteerQueue(conversation.space, conversation.id);
     this.#conversation = conversation;
     this.#servers = servers;
   }
@@ -56,16 +56,16 @@ export class WarmConversation implements Pooled {
   /** What a turn would go on from; as long as nobody has written, next to nothing is looked at. */
   async restored(input: RestoreInput): Promise<Restored> {
     const now: ContextNow = await this.context.now();
-    const known = this.#restored;
-    const isSame = known !== null && isSameMark(known.head, now.head);
+    const cache = this.#restored;
+    const isSame = cache !== null && isSameMark(cache.head, now.head);
     const restored = isSame
-      ? await restoreAgain(known.restored, now.head, input)
+      ? await restoreAgain(cache.restored, now.head, input)
       : await restoreFrom(this.#conversation, now, input);
     this.#restored = { restored, head: now.head };
     return restored;
   }
 
   async letGo(): Promise<void> {
-    await Promise.all([...this.#heldServers].map((one) => one.letGo()));
+    await Promise.all([...this.#heldServers].map((one) => one.releaseHolder()));
   }
 }

@@ -1,4 +1,4 @@
-import type { KnownScope } from "#agent/memory/known-scopes";
+import type { ScopeRow } from "#agent/memory/known-scopes";
 import { Memory, type MemoryScope, scopesFor, scopeWord } from "#agent/memory/memory";
 import { MEMORY_KINDS, normalizeKey } from "#agent/memory/memory-rules";
 import type { EntryOf } from "#log/entry";
@@ -26,7 +26,7 @@ import {
 export type MemoryView = Omit<Remembered, "seq"> & { readonly scope: "user" | "project" };
 
 /** A scope that something was ever remembered in; its log can be read and watched like any other. */
-export interface MemoryScopeView extends Omit<KnownScope, "log"> {
+export interface MemoryScopeView extends Omit<ScopeRow, "log"> {
   readonly scope: "user" | "project";
   readonly log: string;
 }

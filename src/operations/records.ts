@@ -1,5 +1,5 @@
 import { messagesTokens } from "#agent/compaction/token-estimate";
-import { knownModel } from "#agent/models/model-table";
+import { modelFacts } from "#agent/models/model-table";
 import { readWaiting } from "#agent/read-waiting";
 import { readChain } from "#conversation/read-chain";
 import type { Fidelity } from "#log/entry";
@@ -327,7 +327,7 @@ export const getContextSizes = operation({
       leaf,
       model,
       /** How many tokens the model takes; null: unknown. */
-      window: model === null ? null : knownModel(model).window,
+      window: model === null ? null : modelFacts(model).window,
       compaction,
       messages,
       tokens: messages.reduce((sum, { tokens }) => sum + tokens, 0),

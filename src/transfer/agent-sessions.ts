@@ -41,9 +41,9 @@ export async function readAgentSessions(
   );
   const all = lists.flat();
   if (all.length === 0) return []; // what is held is read from every log
-  const known = await heldSessions(holdfast);
+  const sessions = await recordedSessions(holdfast);
   return all
-    .filter(({ agent, session }) => !known.has(session) && !known.has(`${agent}:${session}`))
+    .filter(({ agent, session }) => !sessions.has(session) && !sessions.has(`${agent}:${session}`))
     .toSorted((one, other) => other.updatedAt.localeCompare(one.updatedAt));
 }
 
@@ -53,11 +53,11 @@ export async function adoptAgentSession(
   records: AgentRecords,
   { agent, session }: Pick<AgentSession, "agent" | "session">,
 ): Promise<Conversation> {
-  const found = (await readAgentSessions(holdfast, records)).find(
+  const row = (await readAgentSessions(holdfast, records)).find(
     (one) => one.agent === agent && one.session === session,
   );
-  const messages = found === undefined ? null : ((await records.get(agent)?.read(session)) ?? null);
-  if (found === undefined || messages === null)
+  const messages = row === undefined ? null : ((await records.get(agent)?.read(session)) ?? null);
+  if (row === undefined || messages === null)
     throw new LogError(
       "conversation_not_found",
       `${agent} has no session ${session} that is not here already`,
@@ -66,7 +66,7 @@ export async function adoptAgentSession(
         session,
       },
     );
-  const { cwd, title } = found;
+  const { cwd, title } = row;
   return holdfast.create({
     id: `${agent}:${session}`,
     ...(cwd === null ? {} : { cwd }),
@@ -76,18 +76,18 @@ export async function adoptAgentSession(
 }
 
 /** What conversations of all spaces have held, and those that were made of a session: an agent may go by another name there. */
-async function heldSessions(holdfast: Holdfast): Promise<ReadonlySet<string>> {
-  const known = new Set<string>();
+async function recordedSessions(holdfast: Holdfast): Promise<ReadonlySet<string>> {
+  const sessions = new Set<string>();
   for (const space of await holdfast.store.spaces()) {
     const other = holdfast.inSpace(space);
     for await (const { conversation, damage } of other.listAll()) {
-      known.add(conversation);
+      sessions.add(conversation);
       if (damage !== null) continue;
       for (const fact of await other.handle(conversation).facts(["upstream_link"]).catch(ifUnreadable))
-        if (fact.type === "upstream_link") known.add(fact.upstream);
+        if (fact.type === "upstream_link") sessions.add(fact.upstream);
     }
   }
-  return known;
+  return sessions;
 }
 
 function ifUnreadable(error: unknown): readonly never[] {

@@ -34,7 +34,7 @@ export function contextText(
 /** What a context says, member by member. */
 export function contextMembers(context: ExactContext): readonly Member[] {
   const { config_change: config, skill_change: skills, state_change: state } = context.settings;
-  const given = (stored: StoredEntry | undefined, member: string, value: unknown): string =>
+  const storedText = (stored: StoredEntry | undefined, member: string, value: unknown): string =>
     memberText(stored, member) ?? JSON.stringify(value);
   const messages = context.messages.map((message) =>
     messageText(message, message.entryId === null ? undefined : context.entries.get(message.entryId)),
@@ -43,13 +43,13 @@ export function contextMembers(context: ExactContext): readonly Member[] {
     { name: "leaf", text: JSON.stringify(context.leaf) },
     { name: "model", text: JSON.stringify(context.model) },
     { name: "messages", text: `[${messages.join(",")}]` },
-    { name: "config", text: given(config, "config", context.config) },
+    { name: "config", text: storedText(config, "config", context.config) },
     // Whether skills and state still hold after a reset is the projection's word; only their text is taken from the log.
     {
       name: "skills",
-      text: context.skills.length === 0 ? "[]" : given(skills, "skills", context.skills),
+      text: context.skills.length === 0 ? "[]" : storedText(skills, "skills", context.skills),
     },
-    { name: "state", text: context.state === null ? "null" : given(state, "state", context.state) },
+    { name: "state", text: context.state === null ? "null" : storedText(state, "state", context.state) },
     { name: "compaction", text: JSON.stringify(context.compaction) },
     { name: "issues", text: JSON.stringify(context.issues) },
   ];
@@ -62,20 +62,20 @@ export function memberText(stored: StoredEntry | undefined, name: string): strin
 }
 
 function messageText(message: ContextMessage, stored: Entry | undefined): string {
-  const given = stored?.type === "message" ? memberText(stored, "message") : undefined;
-  if (given !== undefined) {
-    const members = membersOf(given);
-    const shown = lastOfEach(members.filter(({ name }) => MESSAGE_MEMBERS.has(name)));
-    return shown.length === members.length ? given : objectText(shown);
+  const text = stored?.type === "message" ? memberText(stored, "message") : undefined;
+  if (text !== undefined) {
+    const members = membersOf(text);
+    const visible = lastOfEach(members.filter(({ name }) => MESSAGE_MEMBERS.has(name)));
+    return visible.length === members.length ? text : objectText(visible);
   }
   const content =
     (stored?.type === "custom" ? memberText(stored, "content") : undefined) ??
     JSON.stringify(message.content);
   const { role, toolCallId, toolName, isError } = message;
-  const named = Object.entries({ toolCallId, toolName, isError }).filter(([, value]) => value !== undefined);
+  const extras = Object.entries({ toolCallId, toolName, isError }).filter(([, value]) => value !== undefined);
   return objectText([
     { name: "role", text: JSON.stringify(role) },
-    ...named.map(([name, value]) => ({ name, text: JSON.stringify(value) })),
+    ...extras.map(([name, value]) => ({ name, text: JSON.stringify(value) })),
     { name: "content", text: content },
   ]);
 }

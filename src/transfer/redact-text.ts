@@ -26,7 +26,7 @@ export interface Redaction {
   readonly kept: boolean;
 }
 
-export interface RedactedText {
+export interface TextRedaction {
   readonly text: string;
   readonly hits: readonly Redaction[];
 }
@@ -43,12 +43,12 @@ const AROUND_CHARS = 60;
 const SPANS_MAX = 1_000; // each is reported with what stands around it; nobody reviews more of one text
 
 /** The text with a mark for everything that looks like a secret. Redacted again it stays as it is. `place`: where the text stands. */
-export function redactText(text: string, options: RedactOptions = {}, place: string = ""): RedactedText {
-  const spans = joined([...secretsIn(text), ...(options.emails === true ? emailsIn(text) : [])]);
+export function redactText(text: string, options: RedactOptions = {}, place: string = ""): TextRedaction {
+  const spans = joinSpans([...secretsIn(text), ...(options.emails === true ? emailsIn(text) : [])]);
   if (spans.length === 0) return { text, hits: [] };
   if (spans.length > SPANS_MAX) return redactWhole(text, "more than 1,000 secrets", options, place);
-  let [redacted, at] = ["", 0];
-  const found: {
+  let [redacted, index] = ["", 0];
+  const marks: {
     readonly hit: Omit<Redaction, "before" | "after">;
     readonly from: number;
     readonly to: number;
@@ -56,15 +56,19 @@ export function redactText(text: string, options: RedactOptions = {}, place: str
   for (const { kind, from, to } of spans) {
     const secret = text.slice(from, to);
     const id = idOf(place, from, to);
-    const kept = options.keep?.has(id) === true;
-    redacted += text.slice(at, from);
+    const isKept = options.keep?.has(id) === true;
+    redacted += text.slice(index, from);
     const start = redacted.length;
-    redacted += kept ? secret : markOf(kind);
-    found.push({ hit: { id, kind, preview: previewOf(secret), kept }, from: start, to: redacted.length });
-    at = to;
+    redacted += isKept ? secret : markOf(kind);
+    marks.push({
+      hit: { id, kind, preview: previewOf(secret), kept: isKept },
+      from: start,
+      to: redacted.length,
+    });
+    index = to;
   }
-  redacted += text.slice(at);
-  const hits = found.map(({ hit, from, to }) => Object.assign(hit, around(redacted, from, to)));
+  redacted += text.slice(index);
+  const hits = marks.map(({ hit, from, to }) => Object.assign(hit, around(redacted, from, to)));
   return { text: redacted, hits };
 }
 
@@ -74,13 +78,13 @@ export function redactWhole(
   kind: string,
   options: RedactOptions = {},
   place: string = "",
-): RedactedText {
+): TextRedaction {
   if (text === "" || MARK.test(text)) return { text, hits: [] };
   const id = idOf(place, 0, text.length);
-  const kept = options.keep?.has(id) === true;
+  const isKept = options.keep?.has(id) === true;
   return {
-    text: kept ? text : markOf(kind),
-    hits: [{ id, kind, preview: previewOf(text), kept, before: "", after: "" }],
+    text: isKept ? text : markOf(kind),
+    hits: [{ id, kind, preview: previewOf(text), kept: isKept, before: "", after: "" }],
   };
 }
 
@@ -103,9 +107,9 @@ function markOf(kind: string): string {
 }
 
 /** What overlaps is one: the first kind that was found stands for it. */
-function joined(found: readonly Span[]): readonly Span[] {
+function joinSpans(input: readonly Span[]): readonly Span[] {
   const spans: Span[] = [];
-  for (const span of found.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
+  for (const span of input.toSorted((one, other) => one.from - other.from || other.to - one.to)) {
     const last = spans.at(-1);
     if (last === undefined || span.from >= last.to) spans.push(span);
     else if (span.to > last.to) spans[spans.length - 1] = { ...last, to: span.to };
@@ -115,10 +119,10 @@ function joined(found: readonly Span[]): readonly Span[] {
 
 function emailsIn(text: string): readonly Span[] {
   if (!text.includes("@")) return [];
-  return [...text.matchAll(EMAIL)].map(({ 0: found, index }) => ({
+  return [...text.matchAll(EMAIL)].map(({ 0: address, index }) => ({
     kind: "email address",
     from: index,
-    to: index + found.length,
+    to: index + address.length,
   }));
 }
 
@@ -126,8 +130,8 @@ const SHOWN_MAX = 4;
 const SHOWN_PART = 8; // of so many characters one is shown
 
 function previewOf(secret: string): string {
-  const shown = Math.min(SHOWN_MAX, Math.floor(secret.length / SHOWN_PART));
-  return `${secret.slice(0, shown).toWellFormed()}… (${secret.length} characters)`;
+  const visibleChars = Math.min(SHOWN_MAX, Math.floor(secret.length / SHOWN_PART));
+  return `${secret.slice(0, visibleChars).toWellFormed()}… (${secret.length} characters)`;
 }
 
 /** Something that was taken out, and where it stood. */
@@ -153,10 +157,10 @@ export function redactPayload(
   let strings = 0;
   const redacted = mapStrings(withoutStream(type, payload), (text, place) => {
     // By its number: a path may be cut, and two places have the same.
-    const found = redactMember(text, place, options, `${conversation} ${id} ${strings++}`);
-    for (const hit of found.hits)
+    const redaction = redactMember(text, place, options, `${conversation} ${id} ${strings++}`);
+    for (const hit of redaction.hits)
       hits.push({ conversation, entry: id, seq, type, where: place.path(), ...hit });
-    return found.text;
+    return redaction.text;
   });
   return { payload: redacted, hits };
 }
@@ -167,11 +171,11 @@ function redactMember(
   { member }: StringPlace,
   options: RedactOptions,
   place: string,
-): RedactedText {
-  const found = redactText(text, options, place);
-  return isSecretName(member) && found.hits.length === 0
+): TextRedaction {
+  const redaction = redactText(text, options, place);
+  return isSecretName(member) && redaction.hits.length === 0
     ? redactWhole(text, "secret member", options, place)
-    : found;
+    : redaction;
 }
 
 /** What streamed by may hold one half of a key, and the next entry the other. It is said again whole by a message. */
@@ -212,12 +216,12 @@ const PATH_MAX = 200; // a deep one says enough by its end
 export function mapStrings(json: string, change: (text: string, place: StringPlace) => string): string {
   const levels: Level[] = [];
   let [mapped, from] = ["", 0];
-  for (let at = 0; at < json.length; at++) {
+  for (let index = 0; index < json.length; index++) {
     const level = levels.at(-1);
-    switch (json.charAt(at)) {
+    switch (json.charAt(index)) {
       case "{":
       case "[": {
-        const isList = json[at] === "[";
+        const isList = json[index] === "[";
         levels.push({ isList, index: 0, name: "", beforeName: !isList });
         break;
       }
@@ -229,17 +233,17 @@ export function mapStrings(json: string, change: (text: string, place: StringPla
         if (level !== undefined) [level.index, level.beforeName] = [level.index + 1, !level.isList];
         break;
       case '"': {
-        const to = stringEnd(json, at) + 1;
-        const token = json.slice(at, to);
+        const to = stringEnd(json, index) + 1;
+        const token = json.slice(index, to);
         const text = readJson(token) as string;
         const isName = level?.beforeName === true;
         const changed = change(text, { member: isName ? "" : memberOf(levels), path: () => pathOf(levels) });
         if (isName) [level.name, level.beforeName] = [changed, false];
         if (changed !== text) {
-          mapped += json.slice(from, at) + JSON.stringify(changed);
+          mapped += json.slice(from, index) + JSON.stringify(changed);
           from = to;
         }
-        at = to - 1;
+        index = to - 1;
       }
     }
   }

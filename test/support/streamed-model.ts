@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { askModel, type AskOptions } from "#agent/models/ask-model";
 import type { AgentModel } from "#agent/models/model";
-import type { Asked, ModelRequest } from "#agent/models/model-answer";
+import type { ModelOutcome, ModelRequest } from "#agent/models/model-answer";
 
 // A model handed in as an object, whose stream a test writes part by part.
 
@@ -58,5 +58,5 @@ const options = (more: Partial<AskOptions> = {}): AskOptions => ({
   silenceMs: 60_000,
   ...more,
 });
-export const ask = (asked: AgentModel, more: Partial<AskOptions> = {}): Promise<Asked> =>
+export const ask = (asked: AgentModel, more: Partial<AskOptions> = {}): Promise<ModelOutcome> =>
   askModel(asked, request, options(more));

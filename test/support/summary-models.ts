@@ -1,5 +1,5 @@
 import type { Summarise } from "#agent/compaction/summary-writer";
-import type { Asked, ModelRequest } from "#agent/models/model-answer";
+import type { ModelOutcome, ModelRequest } from "#agent/models/model-answer";
 import type { Conversation } from "#conversation/conversation";
 import type { Entry, EntryBody } from "#log/entry";
 import type { ContentBlock, Usage } from "#log/message";
@@ -12,13 +12,13 @@ export const SUMMARY_USAGE: Usage = { inputTokens: 100, outputTokens: 10, costMi
 export function answered(
   text: string,
   more: { finish?: "stop" | "length" | "filtered" | "paused" } = {},
-): Asked {
+): ModelOutcome {
   const content: readonly ContentBlock[] = text === "" ? [] : [{ type: "text", text }];
   const { finish = "stop" } = more;
   return { answer: { content, brokenCalls: [], finish, usage: SUMMARY_USAGE, warnings: [] }, ending: null };
 }
 
-export function failedCall(ending: Ending["class"], usage: Usage | null = SUMMARY_USAGE): Asked {
+export function failedCall(ending: Ending["class"], usage: Usage | null = SUMMARY_USAGE): ModelOutcome {
   return {
     answer: null,
     ending: { class: ending, message: `it is ${ending}`, resetAtMs: null },
@@ -29,11 +29,11 @@ export function failedCall(ending: Ending["class"], usage: Usage | null = SUMMAR
 
 /** A model that answers by what it is asked, and keeps what that was. */
 export function summaryModel(
-  answer: (text: string, call: number) => Asked = (_, call) => answered(`## Goal\nsummary ${call}`),
+  answer: (text: string, call: number) => ModelOutcome = (_, call) => answered(`## Goal\nsummary ${call}`),
 ): Summarise & { readonly asked: string[]; readonly requests: ModelRequest[] } {
   const asked: string[] = [];
   const requests: ModelRequest[] = [];
-  const summarise = async (request: ModelRequest): Promise<Asked> => {
+  const summarise = async (request: ModelRequest): Promise<ModelOutcome> => {
     const [block] = request.messages[0]?.content ?? [];
     const text = block?.type === "text" ? block.text : "";
     requests.push(request);

@@ -7,7 +7,7 @@ import { inMemoryStore } from "#stores/in-memory/index";
 import { exportBundle } from "#transfer/bundles/export-bundle";
 import { importBundle } from "#transfer/bundles/import-bundle";
 import { exportHtml } from "#transfer/transcripts/html";
-import { type LeftOut, exportJson, readTranscript } from "#transfer/transcripts/read-transcript";
+import { type OmittedPart, exportJson, readTranscript } from "#transfer/transcripts/read-transcript";
 import { exportMarkdown, markdownOf } from "#transfer/transcripts/markdown";
 import type { RedactionHit } from "#transfer/redact-text";
 import { fileOfText } from "../support/bundle-text.ts";
@@ -219,8 +219,8 @@ test("what a person wants to keep stays where it stands, there alone, and is tol
 test("thinking, tools and seeds are left out of a page where they are not wanted, and nothing else is", async () => {
   const holdfast = await openHoldfast({ store: inMemoryStore() });
   const { chat } = await leaky(holdfast);
-  const page = (leaveOut: readonly LeftOut[]): Promise<string> => exportHtml(chat, { leaveOut });
-  const holds = async (leaveOut: readonly LeftOut[]): Promise<readonly boolean[]> => {
+  const page = (leaveOut: readonly OmittedPart[]): Promise<string> => exportHtml(chat, { leaveOut });
+  const holds = async (leaveOut: readonly OmittedPart[]): Promise<readonly boolean[]> => {
     const text = await page(leaveOut);
     return ["<summary>Thinking", "Calls shell", "Result of c", "What run r", "text/plain"].map((words) =>
       text.includes(words),

@@ -21,7 +21,7 @@ export interface BranchSummaryOptions extends SummaryOptions {
 }
 
 /** What became of it. In all cases but the first the conversation is as it was, its leaf too. */
-export type BranchSummarised =
+export type BranchSummaryResult =
   | {
       readonly state: "summarised";
       readonly entry: EntryId;
@@ -40,22 +40,22 @@ export type BranchSummarised =
 export async function summariseBranch(
   conversation: Conversation,
   options: BranchSummaryOptions,
-): Promise<BranchSummarised> {
+): Promise<BranchSummaryResult> {
   const head = await conversation.head();
   const from = options.from === undefined ? head.leaf : await nodeAt(conversation, options.from);
   const to = await nodeAt(conversation, options.to);
-  const { entries, previous } = await leftEntries(conversation, from, to);
+  const { entries, previous } = await branchOnlyEntries(conversation, from, to);
   const texts = historyTexts(entries);
   if (texts.length === 0) return { state: "nothing" };
   const files = fileLists(entries, NO_FILES, options.fileTools);
   let leftOut = 0;
-  const at = { conversation, head, named: `branch_summary/${from.id}` };
-  const written = await withSummary(at, options, async (writer) => {
+  const place = { conversation, head, key: `branch_summary/${from.id}` };
+  const written = await withSummary(place, options, async (writer) => {
     const newest = newestWithin(texts, writer.room - estimateTokens(previous ?? ""));
     leftOut = texts.length - newest.length;
-    const told = leftOut === 0 ? newest : [`[${leftOut} earlier messages are not shown]`, ...newest];
+    const pieces = leftOut === 0 ? newest : [`[${leftOut} earlier messages are not shown]`, ...newest];
     const focus = options.focus ?? null;
-    const summary = await writer.write({ kind: "branch", texts: told, previous, focus });
+    const summary = await writer.write({ kind: "branch", texts: pieces, previous, focus });
     return {
       type: "branch_summary",
       parentId: to.id,
@@ -71,7 +71,7 @@ export async function summariseBranch(
 }
 
 /** What a context at `from` is made of and `to` does not have, oldest first, without what is hidden. */
-async function leftEntries(
+async function branchOnlyEntries(
   { space, id }: Conversation,
   from: NodeAt,
   to: NodeAt,
@@ -81,11 +81,11 @@ async function leftEntries(
   const { settings } = await space.window({ conversation: id, from: to, limit: 0, settings: ["reset"] });
   if ((settings.get("reset")?.place.depth ?? -1) > shared) return { entries: [], previous: null };
   const window = await readContextWindow(space, id, from);
-  const left = window.entries.slice(0, from.depth - shared);
+  const branchEntries = window.entries.slice(0, from.depth - shared);
   const { compaction } = window;
-  const compacted = compaction !== null && left.some((entry) => entry.id === compaction.id);
+  const compacted = compaction !== null && branchEntries.some((entry) => entry.id === compaction.id);
   return {
-    entries: left.filter((entry) => !window.hidden.has(entry.id)).toReversed(),
+    entries: branchEntries.filter((entry) => !window.hidden.has(entry.id)).toReversed(),
     previous: compacted ? compaction.summary : null,
   };
 }
@@ -100,7 +100,7 @@ function newestWithin(texts: readonly string[], room: number): readonly string[]
 }
 
 async function nodeAt({ space, id }: Conversation, entry: string): Promise<NodeAt> {
-  const found = await space.entry(id, parseEntryId(entry));
-  if (found.place !== null) return { ...found.place, id: found.id };
+  const node = await space.entry(id, parseEntryId(entry));
+  if (node.place !== null) return { ...node.place, id: node.id };
   throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, { target: entry });
 }

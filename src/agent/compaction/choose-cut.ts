@@ -26,13 +26,13 @@ export type Cut =
  */
 export function chooseCut(window: Window, keepTokens: number): Cut {
   const { entries, hidden } = window;
-  const at = cutIndex(window, keepTokens);
-  if (at === null) return { state: "nothing" };
-  const before = entries.slice(at + 1).filter((entry) => !hidden.has(entry.id) && entryTokens(entry) > 0);
+  const index = cutIndex(window, keepTokens);
+  if (index === null) return { state: "nothing" };
+  const before = entries.slice(index + 1).filter((entry) => !hidden.has(entry.id) && entryTokens(entry) > 0);
   const tokens = before.reduce((sum, entry) => sum + entryTokens(entry), 0);
   if (before.length === 0) return { state: "nothing" };
   if (tokens < SUMMARISED_TOKENS_MIN) return { state: "too_little" };
-  const first = entries[at];
+  const first = entries[index];
   if (first === undefined) return { state: "nothing" };
   const prompt = isPrompt(first) ? undefined : before.find(isPrompt);
   // A turn whose prompt an earlier summary took in is cut from its first entry that is left.
@@ -45,13 +45,13 @@ function cutIndex({ entries, hidden }: Window, keepTokens: number): number | nul
   const awaited = new Set<string>();
   let tokens = 0;
   let best: number | null = null;
-  for (const [at, entry] of entries.entries()) {
+  for (const [index, entry] of entries.entries()) {
     if (!hidden.has(entry.id)) tokens += entryTokens(entry);
     if (best !== null && tokens > keepTokens) break;
     for (const call of resultOf(entry)) awaited.add(call);
     for (const call of callsOf(entry)) awaited.delete(call);
-    const whole = awaited.size === 0 && (openReply === null || at >= openReply);
-    if (whole && isCutPlace(entry)) best = at;
+    const whole = awaited.size === 0 && (openReply === null || index >= openReply);
+    if (whole && isCutPlace(entry)) best = index;
   }
   return best;
 }
@@ -59,10 +59,10 @@ function cutIndex({ entries, hidden }: Window, keepTokens: number): number | nul
 /** The newest reply, while calls of it wait for their results: what is cut lies before it. */
 function openReplyIndex(entries: readonly Entry[]): number | null {
   const answered = new Set<string>();
-  for (const [at, entry] of entries.entries()) {
+  for (const [index, entry] of entries.entries()) {
     for (const call of resultOf(entry)) answered.add(call);
     if (entry.type !== "message" || entry.message.role !== "assistant") continue;
-    return callsOf(entry).every((call) => answered.has(call)) ? null : at;
+    return callsOf(entry).every((call) => answered.has(call)) ? null : index;
   }
   return null;
 }

@@ -27,7 +27,7 @@ export interface CompactOptions extends SummaryOptions, CompactionLimits {
 }
 
 /** What became of a compaction. In all cases but the first the conversation is as it was. */
-export type Compacted =
+export type CompactionResult =
   | {
       readonly state: "compacted";
       readonly entry: EntryId;
@@ -55,7 +55,7 @@ export async function readContextTokens(
 export async function compactConversation(
   conversation: Conversation,
   options: CompactOptions,
-): Promise<Compacted> {
+): Promise<CompactionResult> {
   const head = await conversation.head();
   const window = await windowAt(conversation, head);
   const cut = chooseCut(cuttable(window, head, options.since), compactionBudget(options).keep);
@@ -66,8 +66,8 @@ export async function compactConversation(
     storedFileLists(window.compaction?.details),
     options.fileTools,
   );
-  const at: SummaryPlace = { conversation, head, named: `compaction/${head.leaf.id}` };
-  const written = await withSummary(at, options, async (writer) => ({
+  const place: SummaryPlace = { conversation, head, key: `compaction/${head.leaf.id}` };
+  const written = await withSummary(place, options, async (writer) => ({
     type: "compaction",
     parentId: head.leaf.id,
     summary: (await writeSummary(writer, window, cut, options.focus ?? null)) + filesText(files),
@@ -95,10 +95,10 @@ function ownNodesOf({ leaf, origin }: HeadView): number {
   return origin === null ? Number.POSITIVE_INFINITY : Math.max(0, leaf.depth - origin.depth);
 }
 
-type ChosenCut = Extract<Cut, { state: "cut" }>;
+type FoundCut = Extract<Cut, { state: "cut" }>;
 
 /** The entries that a summary takes the place of, oldest first. What was hidden from models stays hidden from this one. */
-function inputOf(window: Window, { firstKept }: ChosenCut): readonly Window["entries"][number][] {
+function inputOf(window: Window, { firstKept }: FoundCut): readonly Window["entries"][number][] {
   return compactionInput(window, firstKept).entries.filter((entry) => !window.hidden.has(entry.id));
 }
 
@@ -106,18 +106,19 @@ function inputOf(window: Window, { firstKept }: ChosenCut): readonly Window["ent
 async function writeSummary(
   writer: SummaryWriter,
   window: Window,
-  cut: ChosenCut,
+  cut: FoundCut,
   focus: string | null,
 ): Promise<string> {
   const entries = inputOf(window, cut);
   const turnAt = entries.findIndex((entry) => entry.id === cut.turnFrom);
   const [history, turn] = turnAt === -1 ? [entries, []] : [entries.slice(0, turnAt), entries.slice(turnAt)];
-  const [before, begun] = [historyTexts(history), historyTexts(turn)];
+  const [before, turnTexts] = [historyTexts(history), historyTexts(turn)];
   const previous = previousSummary(window);
   const parts: string[] = [];
   if (before.length > 0) parts.push(await writer.write({ kind: "history", texts: before, previous, focus }));
   else if (previous !== null) parts.push(previous);
-  if (begun.length > 0) parts.push(await writer.write({ kind: "turn", texts: begun, previous: null, focus }));
+  if (turnTexts.length > 0)
+    parts.push(await writer.write({ kind: "turn", texts: turnTexts, previous: null, focus }));
   if (parts.length === 0) throw new SummaryRefused("empty", "Nothing of it can be told in words");
   const summary = parts.join("\n\n# The turn that is going on\n\n");
   const replaced = entries.reduce((tokens, entry) => tokens + entryTokens(entry), 0);

@@ -16,18 +16,19 @@ export function historyTexts(entries: readonly Entry[]): readonly string[] {
 
 function textOf(entry: Entry, unanswered: ReadonlySet<ToolCall>): readonly string[] {
   if (entry.type !== "message") {
-    const told = modelContent(entry);
-    return told === null ? [] : said("host", blockTexts(told, unanswered));
+    const content = modelContent(entry);
+    return content === null ? [] : messageSection("host", blockTexts(content, unanswered));
   }
   const { message } = entry;
-  if (message.role !== "toolResult") return said(message.role, blockTexts(message.content, unanswered));
+  if (message.role !== "toolResult")
+    return messageSection(message.role, blockTexts(message.content, unanswered));
   const text = shorten(message.content.flatMap(plainText).join("\n"), RESULT_CHARS_MAX);
   const name = message.toolName === undefined ? {} : { tool: message.toolName };
   const failed = message.isError === true ? { failed: "yes" } : {};
   return [promptSection("result", text, { call: message.toolCallId, ...name, ...failed })];
 }
 
-function said(from: string, blocks: readonly string[]): readonly string[] {
+function messageSection(from: string, blocks: readonly string[]): readonly string[] {
   return blocks.length === 0 ? [] : [wrapSections("message", blocks, { from })];
 }
 
@@ -62,9 +63,9 @@ function shorten(text: string, charsMax: number): string {
 }
 
 /** The same place or one before it: never inside a pair of surrogates. */
-export function wholeStart(text: string, at: number): number {
-  const unit = text.charCodeAt(at);
-  return at > 0 && unit >= 0xdc00 && unit <= 0xdfff ? at - 1 : at;
+export function wholeStart(text: string, index: number): number {
+  const unit = text.charCodeAt(index);
+  return index > 0 && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index;
 }
 
 /** Ids come again: a result belongs to the latest call before it. */

@@ -42,7 +42,7 @@ export interface SummaryFailed {
 export interface SummaryPlace {
   readonly conversation: Conversation;
   readonly head: HeadView;
-  readonly named: string;
+  readonly key: string;
 }
 
 type WrittenSummary =
@@ -51,11 +51,11 @@ type WrittenSummary =
 
 /** Writes the node with the summary, or what was used for none. */
 export async function withSummary(
-  at: SummaryPlace,
+  place: SummaryPlace,
   options: SummaryOptions,
   bodyOf: (writer: SummaryWriter) => Promise<EntryBody>,
 ): Promise<WrittenSummary> {
-  const { conversation, head } = at;
+  const { conversation, head } = place;
   // Told before anything is paid for.
   if (options.owner === undefined) checkFree(head, head.lease);
   const writer = new SummaryWriter(options.summarise, options.summaryWindow ?? null);
@@ -65,7 +65,7 @@ export async function withSummary(
       : options.owner.append(bodies);
   const spent = (ending: string): readonly EntryBody[] =>
     attemptEnd({
-      turn: options.turn ?? at.named,
+      turn: options.turn ?? place.key,
       class: ending,
       upstream: null,
       model: options.model ?? null,

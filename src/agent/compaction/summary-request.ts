@@ -93,7 +93,7 @@ export function filesText(files: FileLists): string {
 
 function listText(heading: string, paths: readonly string[]): string {
   if (paths.length === 0) return "";
-  const told = paths.slice(-PATHS_TOLD_MAX).map((path) => `- ${JSON.stringify(path)}`);
-  const more = paths.length > told.length ? [`- and ${paths.length - told.length} before these`] : [];
-  return `\n\n${[heading, ...more, ...told].join("\n")}`;
+  const lines = paths.slice(-PATHS_TOLD_MAX).map((path) => `- ${JSON.stringify(path)}`);
+  const more = paths.length > lines.length ? [`- and ${paths.length - lines.length} before these`] : [];
+  return `\n\n${[heading, ...more, ...lines].join("\n")}`;
 }

@@ -1,5 +1,5 @@
 import { type Usage, textOfBlocks } from "#log/message";
-import type { Asked, ModelRequest } from "#agent/models/model-answer";
+import type { ModelOutcome, ModelRequest } from "#agent/models/model-answer";
 import type { Ending } from "#turn/rules/ending";
 import { wholeStart } from "./history-text.ts";
 import { SUMMARY_HEADINGS, summaryRequest, type SummaryTask } from "./summary-request.ts";
@@ -11,7 +11,7 @@ const HALVINGS_MAX = 3; // of what a model found too long although it was counte
 const CALLS_MAX = 64; // of one summary: a history of millions of tokens
 
 /** Asks a model. Whoever has a loop of their own brings one; it may fail, and it is stopped by whoever made it. */
-export type Summarise = (request: ModelRequest) => Promise<Asked>;
+export type Summarise = (request: ModelRequest) => Promise<ModelOutcome>;
 
 /** Why a summary was not taken. */
 export type SummaryProblem =
@@ -79,20 +79,20 @@ export class SummaryWriter {
   async #ask(task: SummaryTask): Promise<string | null> {
     if (++this.#calls > CALLS_MAX)
       throw new SummaryRefused("too_long", `A summary in ${CALLS_MAX} pieces would not be enough`);
-    const asked = await this.#answer(summaryRequest(task));
-    const { usage } = asked.ending === null ? asked.answer : asked;
+    const outcome = await this.#answer(summaryRequest(task));
+    const { usage } = outcome.ending === null ? outcome.answer : outcome;
     this.#usage = sumUsage(this.#usage, usage ?? null);
-    if (asked.ending?.class === "too_long" && this.#halvings++ < HALVINGS_MAX) {
+    if (outcome.ending?.class === "too_long" && this.#halvings++ < HALVINGS_MAX) {
       this.#room = Math.max(1_000, Math.floor(this.#room / 2));
       return null;
     }
-    return summaryIn(asked);
+    return summaryIn(outcome);
   }
 
-  async #answer(request: ModelRequest): Promise<Asked> {
+  async #answer(request: ModelRequest): Promise<ModelOutcome> {
     try {
-      const asked: unknown = await this.#summarise(request);
-      if (isAsked(asked)) return asked;
+      const outcome: unknown = await this.#summarise(request);
+      if (isAsked(outcome)) return outcome;
     } catch (error) {
       throw noAnswer(error instanceof Error ? error.message : String(error));
     }
@@ -104,7 +104,7 @@ function noAnswer(why: string): SummaryRefused {
   return new SummaryRefused("no_answer", `The model gave no summary: ${why}`);
 }
 
-function isAsked(value: unknown): value is Asked {
+function isAsked(value: unknown): value is ModelOutcome {
   if (typeof value !== "object" || value === null || !("answer" in value) || !("ending" in value))
     return false;
   const { answer, ending } = value;
@@ -115,12 +115,12 @@ function isAsked(value: unknown): value is Asked {
 }
 
 /** The text of a whole answer that is a summary. Anything else must not stand for a conversation. */
-function summaryIn(asked: Asked): string {
-  if (asked.ending !== null) {
-    const { message } = asked.ending;
-    throw new SummaryRefused("no_answer", `The model gave no summary: ${message}`, asked.ending);
+function summaryIn(outcome: ModelOutcome): string {
+  if (outcome.ending !== null) {
+    const { message } = outcome.ending;
+    throw new SummaryRefused("no_answer", `The model gave no summary: ${message}`, outcome.ending);
   }
-  const { content, finish } = asked.answer;
+  const { content, finish } = outcome.answer;
   if (finish === "length")
     throw new SummaryRefused("length", "The summary was cut off by the model's output limit");
   if (finish === "filtered") throw new SummaryRefused("filtered", "The summary was held back by a filter");
@@ -141,10 +141,10 @@ function firstPiece(
 ): { readonly texts: readonly string[]; readonly rest: readonly string[] } {
   const least = Math.max(500, room);
   let tokens = 0;
-  for (const [at, text] of texts.entries()) {
+  for (const [index, text] of texts.entries()) {
     tokens += estimateTokens(text);
     if (tokens <= least) continue;
-    if (at > 0) return { texts: texts.slice(0, at), rest: texts.slice(at) };
+    if (index > 0) return { texts: texts.slice(0, index), rest: texts.slice(index) };
     const end = wholeStart(text, Math.max(2, Math.floor((text.length * least) / tokens)));
     return { texts: [text.slice(0, end)], rest: [text.slice(end), ...texts.slice(1)] };
   }

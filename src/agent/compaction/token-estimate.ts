@@ -29,8 +29,8 @@ export function estimateTokens(text: string): number {
   const length = Math.min(text.length, BLOCK_CHARS_MAX);
   let tokens = 0;
   let before: Kind | null = null;
-  for (let at = 0; at < length; at++) {
-    const kind = kindOf(text.charCodeAt(at));
+  for (let index = 0; index < length; index++) {
+    const kind = kindOf(text.charCodeAt(index));
     const { run, char } = COSTS[kind];
     // A capital opens the word behind it, which costs no run of its own.
     if (kind !== before && !(kind === "lower" && before === "upper")) tokens += run;
@@ -81,7 +81,7 @@ function blockTokens(block: ContentBlock): number {
   }
 }
 
-export interface ContextKnown {
+export interface ContextCounts {
   /** The latest `hide` of the conversation; 0 when there is none. What was counted before it may have been other than now. */
   readonly lastHideSeq: number;
   /** How many nodes of the window, from the newest, are the conversation's own and not of the one it was forked from. */
@@ -94,32 +94,32 @@ export interface ContextKnown {
  * How many tokens the next request has: what the latest reply was counted with, where that still holds, and an estimate of
  * what came since; else an estimate of all of it.
  */
-export function contextTokens(window: Window, known: ContextKnown): number {
+export function contextTokens(window: Window, counts: ContextCounts): number {
   const { entries, hidden, compaction } = window;
-  const shown = (from: number, to: number): number =>
+  const tokensBetween = (from: number, to: number): number =>
     entries
       .slice(from, to)
       .reduce((tokens, entry) => tokens + (hidden.has(entry.id) ? MESSAGE_TOKENS : entryTokens(entry)), 0);
   // What a run with seeds was counted with is not what stands in the window.
-  const anchor = entries.some(({ type }) => type === "seed") ? null : anchorOf(window, known);
-  if (anchor !== null) return anchor.tokens + shown(0, anchor.at);
+  const anchor = entries.some(({ type }) => type === "seed") ? null : anchorOf(window, counts);
+  if (anchor !== null) return anchor.tokens + tokensBetween(0, anchor.index);
   const summary = compaction === null ? 0 : estimateTokens(compaction.summary);
-  return known.fixedTokens + summary + shown(0, entries.length);
+  return counts.fixedTokens + summary + tokensBetween(0, entries.length);
 }
 
 function anchorOf(
   { entries, hidden, compaction }: Window,
-  known: ContextKnown,
-): { readonly at: number; readonly tokens: number } | null {
-  for (const [at, entry] of entries.entries()) {
+  counts: ContextCounts,
+): { readonly index: number; readonly tokens: number } | null {
+  for (const [index, entry] of entries.entries()) {
     if (entry.id === compaction?.id) return null;
     if (entry.type !== "message" || entry.message.role !== "assistant") continue;
     const tokens = usedTokens(entry.message.usage);
     if (tokens === 0) continue;
-    const own = at < known.ownNodes;
+    const own = index < counts.ownNodes;
     // Seqs of the log a fork came from cannot be compared with its own.
-    const holds = own ? entry.seq > known.lastHideSeq : known.lastHideSeq === 0 && hidden.size === 0;
-    return holds ? { at, tokens } : null;
+    const holds = own ? entry.seq > counts.lastHideSeq : counts.lastHideSeq === 0 && hidden.size === 0;
+    return holds ? { index, tokens } : null;
   }
   return null;
 }

@@ -6,12 +6,12 @@ import type { Conversation } from "#conversation/conversation";
 import { type Ending, nextStep } from "#turn/rules/ending";
 import { attemptEnd } from "#turn/rules/attempt-record";
 import { Recorder } from "#turn/recorder";
-import type { Asked, ModelAnswer, ModelEvent } from "#agent/models/model-answer";
+import type { ModelOutcome, ModelAnswer, ModelEvent } from "#agent/models/model-answer";
 import { askModel } from "#agent/models/ask-model";
 import type { AgentModel } from "#agent/models/model";
 import { buildPrompt } from "#agent/prompt/build-prompt";
 import { toolsOfRun } from "#agent/runs/loop-run";
-import { readSent } from "#agent/runs/sent-messages";
+import { readRequestMessages } from "#agent/runs/sent-messages";
 import { turnTools } from "#agent/tools/turn-tools";
 import { saysNothing } from "#agent/rules/answer-entries";
 import { compactIfDue, compactNow } from "./compact-in-turn.ts";
@@ -22,43 +22,43 @@ import type { ContextMessage } from "#log/projections/pairs";
 import { labelOf } from "#agent/models/parts/media-parts";
 
 /** An answer, or why there is none and what had come of it. */
-export type StepAsked =
+export type StepOutcome =
   | { readonly answer: ModelAnswer; readonly ending: null }
   | { readonly answer: null; readonly ending: Ending; readonly partial: readonly ContentBlock[] };
 
 /** Asks for one answer, as often as the table of endings says: a model call does nothing in the world. */
-export async function askStep(at: LoopTurn): Promise<StepAsked> {
-  const { work, options } = at;
-  let [backoffs, recovered] = [at.progress.unanswered, false];
-  at.progress.unanswered = 0;
-  at.progress.steps++;
+export async function askStep(turn: LoopTurn): Promise<StepOutcome> {
+  const { work, options } = turn;
+  let [backoffs, recovered] = [turn.progress.unanswered, false];
+  turn.progress.unanswered = 0;
+  turn.progress.steps++;
   for (let isFirst = true; ; isFirst = false) {
-    const asked = await attempt(at, isFirst);
-    countUsage(at.progress, asked.answer === null ? asked.usage : asked.answer.usage);
-    if (asked.answer !== null && !isEmpty(asked.answer)) return asked;
-    const ending: Ending = asked.ending ?? { class: "empty", message: EMPTY, resetAtMs: null };
+    const outcome = await attempt(turn, isFirst);
+    countUsage(turn.progress, outcome.answer === null ? outcome.usage : outcome.answer.usage);
+    if (outcome.answer !== null && !isEmpty(outcome.answer)) return outcome;
+    const ending: Ending = outcome.ending ?? { class: "empty", message: EMPTY, resetAtMs: null };
     const waitMs = ending.resetAtMs === null ? null : ending.resetAtMs - options.clock.nowMs();
     const limitIsShort = waitMs !== null && waitMs <= options.waitForLimitMs;
     const facts = { ...IN_LOOP, recovered, backoffs, limitIsShort };
-    const other = fallbackFor(at, asked, ending);
+    const other = fallbackFor(turn, outcome, ending);
     if (other !== null) {
-      await write(at, givenUp(at, asked, ending));
+      await write(turn, failedAttempt(turn, outcome, ending));
       tell(work, {
         type: "lost",
         class: ending.class,
         message: `${ending.message}. ${other.id} is asked instead`,
       });
-      at.progress.model = other;
+      turn.progress.model = other;
       backoffs = 0;
       continue;
     }
     const next = work.cancelled.aborted ? null : nextStep(ending.class, facts);
     if (next === null || next.do === "finish" || next.do === "park" || next.do === "ask_auth") {
-      if (asked.answer !== null) return asked;
-      await write(at, givenUp(at, asked, ending));
-      return { answer: null, ending, partial: asked.partial };
+      if (outcome.answer !== null) return outcome;
+      await write(turn, failedAttempt(turn, outcome, ending));
+      return { answer: null, ending, partial: outcome.partial };
     }
-    await write(at, givenUp(at, asked, ending));
+    await write(turn, failedAttempt(turn, outcome, ending));
     if (next.do === "back_off") {
       backoffs++;
       const delayMs = Math.max(next.delayMs, Math.min(waitMs ?? 0, options.waitForLimitMs));
@@ -68,9 +68,9 @@ export async function askStep(at: LoopTurn): Promise<StepAsked> {
       recovered = true;
       tell(work, { type: "lost", class: ending.class, message: ending.message });
       // The same request would fail again: there is less to say, or nothing to be done.
-      if (ending.class === "too_long" && !(await compactNow(at, 0)))
+      if (ending.class === "too_long" && !(await compactNow(turn, 0)))
         return { answer: null, ending, partial: [] };
-      if (ending.class === "poisoned" && !at.progress.showsMedia)
+      if (ending.class === "poisoned" && !turn.progress.showsMedia)
         return { answer: null, ending, partial: [] };
     }
   }
@@ -85,89 +85,89 @@ function isEmpty({ content, finish }: ModelAnswer): boolean {
 /** A model call starts no tool and has no session. */
 const IN_LOOP = { toolStarted: false, cancelConfirmed: true, promptPoisoned: false, failedBefore: false };
 
-const ELSEWHERE: ReadonlySet<EndingClass> = new Set(["overloaded", "limit", "credit"]);
+const FALLBACK_CLASSES: ReadonlySet<EndingClass> = new Set(["overloaded", "limit", "credit"]);
 
 /** Who is asked in place of a model that cannot answer; null where there is nobody, or a part of its answer was shown. */
-function fallbackFor(at: LoopTurn, asked: Asked, ending: Ending): AgentModel | null {
-  if (asked.answer !== null || asked.partial.length > 0 || at.work.cancelled.aborted) return null;
-  return ELSEWHERE.has(ending.class)
-    ? (at.fallbacks[at.fallbacks.indexOf(at.progress.model) + 1] ?? null)
+function fallbackFor(turn: LoopTurn, outcome: ModelOutcome, ending: Ending): AgentModel | null {
+  if (outcome.answer !== null || outcome.partial.length > 0 || turn.work.cancelled.aborted) return null;
+  return FALLBACK_CLASSES.has(ending.class)
+    ? (turn.fallbacks[turn.fallbacks.indexOf(turn.progress.model) + 1] ?? null)
     : null;
 }
 
 /** What an attempt used that left no message. */
-function givenUp(at: LoopTurn, asked: Asked, ending: Ending): readonly EntryBody[] {
-  const usage = asked.answer === null ? asked.usage : asked.answer.usage;
-  const end = { turn: at.turn, class: ending.class, model: at.progress.model.id };
+function failedAttempt(turn: LoopTurn, outcome: ModelOutcome, ending: Ending): readonly EntryBody[] {
+  const usage = outcome.answer === null ? outcome.usage : outcome.answer.usage;
+  const end = { turn: turn.turn, class: ending.class, model: turn.progress.model.id };
   const bodies = attemptEnd({ ...end, upstream: null, usage });
   // From here on the model is not shown again what was refused, whether or not anybody counted it.
-  const isRefused = ending.class === "poisoned" && at.progress.showsMedia;
+  const isRefused = ending.class === "poisoned" && turn.progress.showsMedia;
   // The log says why another model answered.
-  const isReplaced = fallbackFor(at, asked, ending) !== null;
+  const isReplaced = fallbackFor(turn, outcome, ending) !== null;
   return bodies.length === 0 && (isRefused || isReplaced) ? [{ type: "attempt_end", ...end }] : bodies;
 }
 
-async function attempt(at: LoopTurn, isFirst: boolean): Promise<Asked> {
-  const { work, options, turn } = at;
-  const { model } = at.progress;
+async function attempt(turn: LoopTurn, isFirst: boolean): Promise<ModelOutcome> {
+  const { work, options, turn: turnId } = turn;
+  const { model } = turn.progress;
   const { conversation, owner, cancelled, warm } = work;
   // Right after a batch of the turn nothing has to be asked for; whoever was waited for may have let others write.
   const context = isFirst ? await warm.context.owned() : (await warm.context.now()).context;
-  let sent = await readSent(conversation, at.run, { context });
-  at.progress.state ??= context.state;
-  at.progress.skills ??= context.skills;
+  let sent = await readRequestMessages(conversation, turn.run, { context });
+  turn.progress.state ??= context.state;
+  turn.progress.skills ??= context.skills;
   if (options.servers !== null)
-    at.tools = toolsOfRun(
-      await turnTools(options, { cwd: at.cwd, conversation: conversation.id, memory: at.memory }),
-      at.run,
+    turn.tools = toolsOfRun(
+      await turnTools(options, { cwd: turn.cwd, conversation: conversation.id, memory: turn.memory }),
+      turn.run,
     );
-  const prompt = await buildPrompt(at, { ...sent, skills: context.skills });
-  if (await compactIfDue(at, sent.messages, prompt.tokens))
-    sent = await readSent(conversation, at.run, await warm.context.now());
-  const recorder = new Recorder(owner, turn, options.clock);
+  const prompt = await buildPrompt(turn, { ...sent, skills: context.skills });
+  if (await compactIfDue(turn, sent.messages, prompt.tokens))
+    sent = await readRequestMessages(conversation, turn.run, await warm.context.now());
+  const recorder = new Recorder(owner, turnId, options.clock);
   // A model call does nothing in the world: it is made while its record is written, which is as durable as what comes of it.
   recorder.begin({
     type: "attempt",
-    turn,
+    turn: turnId,
     model: model.id,
     promptDigest: prompt.promptDigest,
     toolsDigest: prompt.toolsDigest,
   });
-  at.progress.attempts++;
-  tell(work, { type: "step", step: at.progress.steps, model: model.id });
+  turn.progress.attempts++;
+  tell(work, { type: "step", step: turn.progress.steps, model: model.id });
   const onEvent = (event: ModelEvent): void => {
     if (event.type === "call") return;
     tell(work, { type: "update", event });
     recorder.add(event);
     recorder.check();
   };
-  const shown = await shownMessages(conversation, sent.messages, model.id);
-  at.progress.showsMedia = shown.hasMedia;
+  const visible = await visibleMessages(conversation, sent.messages, model.id);
+  turn.progress.showsMedia = visible.hasMedia;
   const request = {
     system: prompt.system,
     tools: prompt.tools,
-    messages: shown.messages,
+    messages: visible.messages,
     reminder: prompt.reminder,
     cacheKey: await warm.root(owner.acquiredHead),
   };
   const { silenceMs, clock } = options;
-  const asked = await askModel(model, request, { signal: cancelled, onEvent, silenceMs, clock });
-  await (asked.answer === null ? recorder.settled() : recorder.superseded());
-  return withoutBytes(conversation, asked);
+  const outcome = await askModel(model, request, { signal: cancelled, onEvent, silenceMs, clock });
+  await (outcome.answer === null ? recorder.settled() : recorder.superseded());
+  return withoutBytes(conversation, outcome);
 }
 
 /** Files that a model has made are kept as blobs, as those of people are. */
-async function withoutBytes({ space, id }: Conversation, asked: Asked): Promise<Asked> {
-  const { answer } = asked;
-  if (answer === null) return { ...asked, partial: await keepImages(space, id, asked.partial) };
-  return { ...asked, answer: { ...answer, content: await keepImages(space, id, answer.content) } };
+async function withoutBytes({ space, id }: Conversation, outcome: ModelOutcome): Promise<ModelOutcome> {
+  const { answer } = outcome;
+  if (answer === null) return { ...outcome, partial: await keepImages(space, id, outcome.partial) };
+  return { ...outcome, answer: { ...answer, content: await keepImages(space, id, answer.content) } };
 }
 
 const ENDS_LOOKED_AT = 256;
 const MESSAGES_MAX = 100_000;
 
 /** What a model is shown, and whether files are among it. */
-interface ShownMessages {
+interface VisibleMessages {
   readonly messages: readonly ContextMessage[];
   readonly hasMedia: boolean;
 }
@@ -176,34 +176,34 @@ interface ShownMessages {
  * The messages with the bytes of their files in them. What was there when this model's service refused a request for what it was shown
  * is named in words from then on: one broken image must not fail every request to come.
  */
-async function shownMessages(
+async function visibleMessages(
   conversation: Conversation,
   messages: readonly ContextMessage[],
   model: string,
-): Promise<ShownMessages> {
+): Promise<VisibleMessages> {
   if (!messages.some(({ content }) => content.some(isMedia))) return { messages, hasMedia: false };
-  const isLeftOut = await refusedBefore(conversation, model);
-  const shown: ContextMessage[] = [];
+  const isOmitted = await refusedMessages(conversation, model);
+  const visible: ContextMessage[] = [];
   let hasMedia = false;
   for (const message of messages) {
-    if (!message.content.some(isMedia)) shown.push(message);
-    else if (isLeftOut(message)) shown.push({ ...message, content: message.content.map(named) });
+    if (!message.content.some(isMedia)) visible.push(message);
+    else if (isOmitted(message)) visible.push({ ...message, content: message.content.map(labelBlock) });
     else {
       hasMedia = true;
       const content = await withImages(conversation.space, conversation.id, message.content);
-      shown.push({ ...message, content });
+      visible.push({ ...message, content });
     }
   }
-  return { messages: shown, hasMedia };
+  return { messages: visible, hasMedia };
 }
 
-function named(block: ContentBlock): ContentBlock {
+function labelBlock(block: ContentBlock): ContentBlock {
   if (!isMedia(block)) return block;
   return { type: "text", text: `[${labelOf(block)}: left out, for a request with it was refused]` };
 }
 
 /** Which messages were there when a request was refused; none where that never happened. */
-async function refusedBefore(
+async function refusedMessages(
   { space, id: conversation }: Conversation,
   model: string,
 ): Promise<(message: ContextMessage) => boolean> {

@@ -1,41 +1,41 @@
 import type { ContentBlock } from "#log/message";
 import type { ContextMessage } from "#log/projections/pairs";
-import { type BranchSummarised, summariseBranch } from "#agent/compaction/branch-summary";
-import { type Compacted, compactConversation, readContextTokens } from "#agent/compaction/compact";
+import { type BranchSummaryResult, summariseBranch } from "#agent/compaction/branch-summary";
+import { type CompactionResult, compactConversation, readContextTokens } from "#agent/compaction/compact";
 import type { SummaryOptions } from "#agent/compaction/recorded-summary";
 import { compactionBudget, type CompactionLimits, mustCompact } from "#agent/compaction/compaction-budget";
 import { messagesTokens } from "#agent/compaction/token-estimate";
 import { noteSummary } from "#agent/memory/other-summaries";
 import { askModel } from "#agent/models/ask-model";
 import type { AgentModel } from "#agent/models/model";
-import type { SettledOptions } from "#agent/agent-options";
+import type { ResolvedOptions } from "#agent/agent-options";
 import { type AgentWork, type LoopTurn, tell } from "./loop-turn.ts";
 
 const CHARS_PER_TOKEN_MIN = 1.5; // so dense is no text that people or programs write much of
 
 /** Summarises what is older where the next request would be too long; whether it did. A failure is not tried again in this turn. */
 export async function compactIfDue(
-  at: LoopTurn,
+  turn: LoopTurn,
   messages: readonly ContextMessage[],
   fixedTokens: number,
 ): Promise<boolean> {
-  const limits = limitsFor(at.options, at.progress.model);
-  if (limits === null || limits.window === null || at.progress.compactionFailed) return false;
+  const limits = limitsFor(turn.options, turn.progress.model);
+  if (limits === null || limits.window === null || turn.progress.compactionFailed) return false;
   // Most requests are short, and need no closer look.
   if (charsOf(messages) / CHARS_PER_TOKEN_MIN + fixedTokens < compactionBudget(limits).full) return false;
-  const used = hasSeeds(at)
+  const used = hasSeeds(turn)
     ? fixedTokens + messagesTokens(messages)
-    : await readContextTokens(at.work.conversation, fixedTokens);
-  return mustCompact({ ...limits, used }) && compactNow(at, fixedTokens);
+    : await readContextTokens(turn.work.conversation, fixedTokens);
+  return mustCompact({ ...limits, used }) && compactNow(turn, fixedTokens);
 }
 
 /** The same without looking: a provider said that the request was too long. */
-export async function compactNow(at: LoopTurn, fixedTokens: number): Promise<boolean> {
-  if (limitsFor(at.options, at.progress.model) === null) return false;
-  const since = hasSeeds(at) ? { since: at.run?.startSeq ?? 0 } : {};
-  const how = { model: at.progress.model, turn: at.turn, fixedTokens, ...since };
-  const { state } = await compactHere(at.work, at.options, how);
-  if (state !== "compacted") at.progress.compactionFailed = true;
+export async function compactNow(turn: LoopTurn, fixedTokens: number): Promise<boolean> {
+  if (limitsFor(turn.options, turn.progress.model) === null) return false;
+  const since = hasSeeds(turn) ? { since: turn.run?.startSeq ?? 0 } : {};
+  const options = { model: turn.progress.model, turn: turn.turn, fixedTokens, ...since };
+  const { state } = await compactHere(turn.work, turn.options, options);
+  if (state !== "compacted") turn.progress.compactionFailed = true;
   return state === "compacted";
 }
 
@@ -46,16 +46,16 @@ function hasSeeds({ run }: LoopTurn): boolean {
 /** Makes the context shorter, as the owner of the conversation. */
 export async function compactHere(
   work: AgentWork,
-  options: SettledOptions,
-  how: {
+  options: ResolvedOptions,
+  request: {
     readonly model: AgentModel;
     readonly turn?: string;
     readonly fixedTokens: number;
     readonly since?: number;
     readonly focus?: string;
   },
-): Promise<Compacted> {
-  const { model, ...more } = how;
+): Promise<CompactionResult> {
+  const { model, ...more } = request;
   const compacted = await compactConversation(work.conversation, {
     ...(limitsFor(options, model) ?? { window: model.window }),
     ...more,
@@ -71,22 +71,23 @@ export async function compactHere(
 /** Leaves the branch for another, with a summary of what only it has. */
 export async function leaveBranch(
   work: AgentWork,
-  options: SettledOptions,
-  how: { readonly model: AgentModel; readonly entry: string; readonly focus: string | undefined },
-): Promise<BranchSummarised> {
-  const { entry: to, focus } = how;
-  const asked = await summariser(work, options, how.model);
-  return summariseBranch(work.conversation, { to, ...asked, ...(focus === undefined ? {} : { focus }) });
+  options: ResolvedOptions,
+  request: { readonly model: AgentModel; readonly entry: string; readonly focus: string | undefined },
+): Promise<BranchSummaryResult> {
+  const { entry: to, focus } = request;
+  const summary = await summariser(work, options, request.model);
+  return summariseBranch(work.conversation, { to, ...summary, ...(focus === undefined ? {} : { focus }) });
 }
 
 /** Who is asked for a summary, and who writes it down. */
 async function summariser(
   { owner, cancelled: signal }: AgentWork,
-  options: SettledOptions,
-  own: AgentModel,
+  options: ResolvedOptions,
+  conversationModel: AgentModel,
 ): Promise<SummaryOptions> {
   const { silenceMs, clock, compaction } = options;
-  const model = compaction?.model === undefined ? own : await options.openModel(compaction.model);
+  const model =
+    compaction?.model === undefined ? conversationModel : await options.openModel(compaction.model);
   return {
     summarise: (request) => askModel(model, request, { signal, silenceMs, clock }),
     model: model.id,
@@ -95,7 +96,7 @@ async function summariser(
   };
 }
 
-function limitsFor({ compaction }: SettledOptions, { window }: AgentModel): CompactionLimits | null {
+function limitsFor({ compaction }: ResolvedOptions, { window }: AgentModel): CompactionLimits | null {
   if (compaction === null) return null;
   const { reserveTokens: reserve, keepTokens: keep } = compaction;
   return {
@@ -119,8 +120,8 @@ function charsOf(messages: readonly ContextMessage[]): number {
 const jsonLengths = new WeakMap<ContentBlock, number>(); // every step asks again for all that was said
 
 function jsonChars(block: ContentBlock): number {
-  const known = jsonLengths.get(block);
-  if (known !== undefined) return known;
+  const charCount = jsonLengths.get(block);
+  if (charCount !== undefined) return charCount;
   const { length } = JSON.stringify(block);
   jsonLengths.set(block, length);
   return length;

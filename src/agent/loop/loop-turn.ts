@@ -7,7 +7,7 @@ import type { Tool } from "#turn/effects/tool";
 import { emit, type Host } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
-import type { SettledOptions } from "#agent/agent-options";
+import type { ResolvedOptions } from "#agent/agent-options";
 import type { ConversationMemory } from "#agent/memory/conversation-memory";
 import type { AgentModel } from "#agent/models/model";
 import type { LoopRun } from "#agent/runs/loop-run";
@@ -23,7 +23,7 @@ export interface AgentWork extends Owned {
 /** One turn that is carried by our own model calls. */
 export interface LoopTurn {
   readonly work: AgentWork;
-  readonly options: SettledOptions;
+  readonly options: ResolvedOptions;
   readonly turn: string;
   readonly prompt: EntryId;
   /** Null: the turn was begun before turns had one. */
@@ -36,7 +36,7 @@ export interface LoopTurn {
   readonly cwd: string | null;
   /** Null: nothing is remembered beyond the conversation. */
   readonly memory: ConversationMemory | null;
-  readonly words: SteerQueue;
+  readonly steers: SteerQueue;
   readonly steering: Steering;
   readonly limits: { readonly steps: number; readonly costMicros: number | null };
   /** How many attempts the log had of this turn when it was taken up. */
@@ -92,13 +92,13 @@ export function tell(work: AgentWork, event: Parameters<typeof emit>[2]): void {
 }
 
 /** Writes, keeps the last node in mind, and gives the seq of the first entry. */
-export async function write(at: LoopTurn, bodies: readonly EntryBody[], key?: string): Promise<number> {
+export async function write(turn: LoopTurn, bodies: readonly EntryBody[], key?: string): Promise<number> {
   if (bodies.length === 0) return 0;
-  const named = bodies.map((body) => ({ ...body, id: body.id ?? at.options.newId() }));
-  const { fromSeq, toSeq, deduped } = await at.work.owner.append(named, key === undefined ? {} : { key });
-  if (deduped) at.progress.deduped = true;
-  else if (key !== undefined) at.progress.stepBatch = { fromSeq, toSeq };
-  const node = named.findLast(({ type }) => type === "message" || type === "compaction");
-  if (node !== undefined) at.progress.node = parseEntryId(node.id);
+  const withIds = bodies.map((body) => ({ ...body, id: body.id ?? turn.options.newId() }));
+  const { fromSeq, toSeq, deduped } = await turn.work.owner.append(withIds, key === undefined ? {} : { key });
+  if (deduped) turn.progress.deduped = true;
+  else if (key !== undefined) turn.progress.stepBatch = { fromSeq, toSeq };
+  const node = withIds.findLast(({ type }) => type === "message" || type === "compaction");
+  if (node !== undefined) turn.progress.node = parseEntryId(node.id);
   return fromSeq;
 }

@@ -15,41 +15,46 @@ export interface PastCall {
 export async function rerunCall(
   work: AgentWork,
   past: PastCall,
-  turnOf: (turn: string, prompt: string) => LoopTurn,
+  turnOf: (turnId: string, prompt: string) => LoopTurn,
 ): Promise<ToolResultMessage | null> {
   const before = await readCall(work, past);
   const { newId } = turnOf("", past.entry).options;
-  const [turn, id] = [newId(), newId()];
+  const [turnId, id] = [newId(), newId()];
   const call: ToolCall = { type: "toolCall", id, name: before.name, input: before.input };
   const message: EntryBody = {
     type: "message",
     message: { role: "assistant", content: [call], stopReason: "toolUse", details: { rerunOf: { ...past } } },
   };
-  const { fromSeq } = await work.owner.append([{ type: "turn_start", turn }, message]);
-  const at = turnOf(turn, past.entry);
-  const { permission } = at.options;
+  const { fromSeq } = await work.owner.append([{ type: "turn_start", turn: turnId }, message]);
+  const turn = turnOf(turnId, past.entry);
+  const { permission } = turn.options;
   // Whoever asks for it has answered what would be asked.
   const allowed: LoopTurn = {
-    ...at,
+    ...turn,
     options: {
-      ...at.options,
-      permission: async (asked) => {
-        const decision = typeof permission === "function" ? await permission(asked) : "allow";
+      ...turn.options,
+      permission: async (request) => {
+        const decision = typeof permission === "function" ? await permission(request) : "allow";
         return decision === "deny" ? "deny" : "allow";
       },
     },
   };
-  const { results } = await runCalls(allowed, { calls: [call], place: { turn, step: 0 }, seq: fromSeq });
+  const { results } = await runCalls(allowed, {
+    calls: [call],
+    place: { turn: turnId, step: 0 },
+    seq: fromSeq,
+  });
   const outcome = work.cancelled.aborted ? "interrupted" : "completed";
-  const known = outcome === "completed" ? "completed" : "cancelled";
-  await work.owner.append({ type: "turn_end", turn, outcome, class: known });
+  const endingClass = outcome === "completed" ? "completed" : "cancelled";
+  await work.owner.append({ type: "turn_end", turn: turnId, outcome, class: endingClass });
   return results[0] ?? null;
 }
 
 async function readCall({ conversation }: AgentWork, { entry, call }: PastCall): Promise<ToolCall> {
-  const found = await conversation.entry(entry);
-  const said = found.type === "message" && found.message.role === "assistant" ? found.message.content : [];
-  const past = callsIn(said).find(({ id }) => id === call);
+  const answer = await conversation.entry(entry);
+  const content =
+    answer.type === "message" && answer.message.role === "assistant" ? answer.message.content : [];
+  const past = callsIn(content).find(({ id }) => id === call);
   if (past === undefined)
     throw new LogError("invalid_request", `${entry} has no call ${call}; nothing was run`, { entry, call });
   return past;

@@ -42,37 +42,37 @@ const CANCELLED = "Not executed: the turn was cancelled before this call started
 const GONE = "Not executed: this tool is not there any more.";
 
 /** Runs what may run, asks where a person decides, and gives every other call a result that says why it did not run. */
-export async function runCalls(at: LoopTurn, given: CallsToRun): Promise<CallsRun> {
-  const { calls, place, seq } = given;
-  const started = given.fresh === true ? NONE : await readStarted(at, given);
+export async function runCalls(turn: LoopTurn, request: CallsToRun): Promise<CallsRun> {
+  const { calls, place, seq } = request;
+  const started = request.fresh === true ? NONE : await readStarted(turn, request);
   // A turn that is taken up has calls to run before it has read anything.
-  if (at.progress.state === undefined || at.progress.skills === undefined) {
-    const { state, skills } = await at.work.conversation.settings();
-    at.progress.state ??= state;
-    at.progress.skills ??= skills;
+  if (turn.progress.state === undefined || turn.progress.skills === undefined) {
+    const { state, skills } = await turn.work.conversation.settings();
+    turn.progress.state ??= state;
+    turn.progress.skills ??= skills;
   }
-  const approvals = new Approvals(at, seq);
+  const approvals = new Approvals(turn, seq);
   const results = new Map<string, ToolResultMessage>();
   const waiting: string[] = [];
   const running: Promise<void>[] = [];
   const refuse = async (call: ToolCall, text: string, by?: Refusal): Promise<void> => {
     const result = refusal(call, text, by);
     results.set(call.id, result);
-    await write(at, [{ type: "message", message: result }]);
-    tellTool(at, call, { state: "failed", output: text, details: result.details ?? null });
+    await write(turn, [{ type: "message", message: result }]);
+    tellTool(turn, call, { state: "failed", output: text, details: result.details ?? null });
   };
-  const slots = new Slots(at.options.parallelCalls);
+  const slots = new Slots(turn.options.parallelCalls);
   const run = async (call: ToolCall, value: Json | undefined): Promise<void> => {
-    const result = await slots.run(() => runOne(at, place, { call, value }));
+    const result = await slots.run(() => runOne(turn, place, { call, value }));
     if (result === "not_started") await refuse(call, CANCELLED);
     else if (result !== null) results.set(call.id, result);
   };
   try {
     for (const call of calls) {
-      const decided = started.has(call.id) ? {} : await decide(at, { call, place, approvals });
-      if ("refused" in decided) await refuse(call, decided.refused, decided.by);
-      else if ("waits" in decided) waiting.push(requestName(place, call.id));
-      else running.push(run(call, decided.value));
+      const decision = started.has(call.id) ? {} : await decide(turn, { call, place, approvals });
+      if ("refused" in decision) await refuse(call, decision.refused, decision.by);
+      else if ("waits" in decision) waiting.push(requestName(place, call.id));
+      else running.push(run(call, decision.value));
     }
   } finally {
     // Whatever fails here, nothing that was begun is left behind unheard.
@@ -104,25 +104,25 @@ class Slots {
   }
 }
 
-interface CallAsked {
+interface CallRequest {
   readonly call: ToolCall;
   readonly place: AnswerPlace;
   readonly approvals: Approvals;
 }
 
-type Decided =
+type CallDecision =
   /** It runs, with what its schema made of the input. */
   { readonly value?: Json } | { readonly waits: true } | { readonly refused: string; readonly by?: Refusal };
 
-async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Promise<Decided> {
-  const { work, options } = at;
+async function decide(turn: LoopTurn, { call, place, approvals }: CallRequest): Promise<CallDecision> {
+  const { work, options } = turn;
   if (work.cancelled.aborted) return { refused: CANCELLED };
-  const tool = at.tools.get(call.name);
+  const tool = turn.tools.get(call.name);
   if (tool === undefined) return { refused: GONE };
   const checked = await checkInput(tool, call.input);
   if ("problem" in checked) return { refused: checked.problem };
   const { value } = checked;
-  const decision = await decidedBy(options.permission, { tool, input: call.input, cwd: at.cwd });
+  const decision = await decidedBy(options.permission, { tool, input: call.input, cwd: turn.cwd });
   if (decision === "deny") return refusedBy(tool.name, "rule");
   if (decision === "allow") return { value };
   const nobody = work.host.onPermission === undefined && options.whenAsked === "refuse";
@@ -134,7 +134,7 @@ async function decide(at: LoopTurn, { call, place, approvals }: CallAsked): Prom
   return approval === "waiting" ? { waits: true } : { value };
 }
 
-function refusedBy(tool: string, by: Refusal): Decided {
+function refusedBy(tool: string, by: Refusal): CallDecision {
   return { refused: refusalText(tool, by), by };
 }
 
@@ -147,8 +147,8 @@ export async function decidedBy(permission: Permission, call: CallToDecide): Pro
 }
 
 /** The calls that were begun before: what becomes of them is decided by their record, not asked anew. */
-async function readStarted(at: LoopTurn, { calls, place, seq }: CallsToRun): Promise<ReadonlySet<string>> {
-  const { space, id: conversation } = at.work.conversation;
+async function readStarted(turn: LoopTurn, { calls, place, seq }: CallsToRun): Promise<ReadonlySet<string>> {
+  const { space, id: conversation } = turn.work.conversation;
   const ids = new Set(calls.map(({ id }) => id));
   const stored = await space.read({ conversation, after: seq, limit: 1_024, types: ["tool_intent"] });
   const started = new Set<string>();
@@ -160,33 +160,33 @@ async function readStarted(at: LoopTurn, { calls, place, seq }: CallsToRun): Pro
 
 /** Null: nobody knows how it ended. */
 async function runOne(
-  at: LoopTurn,
+  turn: LoopTurn,
   place: AnswerPlace,
   { call, value }: { readonly call: ToolCall; readonly value: Json | undefined },
 ): Promise<ToolResultMessage | "not_started" | null> {
-  const tool = at.tools.get(call.name);
+  const tool = turn.tools.get(call.name);
   if (tool === undefined) return null;
-  const { conversation, owner, cancelled } = at.work;
+  const { conversation, owner, cancelled } = turn.work;
   const { id, input } = call;
   const [outcome] = await runEffects(owner, place.turn, {
     calls: [{ id, input, tool, ...(value === undefined ? {} : { value }) }],
     signal: cancelled,
     step: place.step,
-    clock: at.options.clock,
-    timeoutMs: at.options.toolTimeoutMs,
+    clock: turn.options.clock,
+    timeoutMs: turn.options.toolTimeoutMs,
     keepBlob: (bytes) => conversation.putBlob(bytes),
-    alongside: (_, result) => [...stateBodies(at, result), ...skillBodies(at, result)],
-    onStart: () => tellTool(at, call, { state: "started" }),
+    alongside: (_, result) => [...stateBodies(turn, result), ...skillBodies(turn, result)],
+    onStart: () => tellTool(turn, call, { state: "started" }),
   });
   if (outcome === undefined || outcome.state === "unknown") return null;
   if (outcome.state === "not_started") return "not_started";
-  tellTool(at, call, { state: outcome.state, output: outcome.output });
+  tellTool(turn, call, { state: outcome.state, output: outcome.output });
   return resultMessage(call, { ...outcome, isError: outcome.state === "failed" });
 }
 
 /** The whole state goes with the result that changed it. */
-function stateBodies(at: LoopTurn, result: ToolResultMessage): readonly EntryBody[] {
-  const { progress, options } = at;
+function stateBodies(turn: LoopTurn, result: ToolResultMessage): readonly EntryBody[] {
+  const { progress, options } = turn;
   const before = progress.state ?? null;
   const state = options.state(before, result);
   if (isSameJson(before, state)) return [];
@@ -205,9 +205,9 @@ function skillBodies({ progress, options }: LoopTurn, result: ToolResultMessage)
 export function tellTool(
   { work }: LoopTurn,
   { id: call, name, input }: ToolCall,
-  how: { readonly state: "started" | "done" | "failed"; readonly output?: string; readonly details?: Json },
+  event: { readonly state: "started" | "done" | "failed"; readonly output?: string; readonly details?: Json },
 ): void {
-  tell(work, { type: "update", event: { type: "tool", call, name, input, ...how } });
+  tell(work, { type: "update", event: { type: "tool", call, name, input, ...event } });
 }
 
 type Approval = "allowed" | "denied" | "nobody" | "waiting";
@@ -224,18 +224,18 @@ function requestName({ turn, step }: AnswerPlace, call: string): string {
 
 /** What was asked and answered since an entry. */
 class Approvals {
-  readonly #at: LoopTurn;
-  readonly #asked = new Set<string>();
+  readonly #turn: LoopTurn;
+  readonly #requests = new Set<string>();
   readonly #answers = new Map<string, "allowed" | "denied" | "cancelled">();
   #after: number;
 
-  constructor(at: LoopTurn, after: number) {
-    this.#at = at;
+  constructor(turn: LoopTurn, after: number) {
+    this.#turn = turn;
     this.#after = after;
   }
 
   async #read(): Promise<void> {
-    const { space, id: conversation } = this.#at.work.conversation;
+    const { space, id: conversation } = this.#turn.work.conversation;
     const types = ["permission", "permission_answer"] as const;
     const page = await space.read({ conversation, after: this.#after, limit: 1_024, types });
     for (const stored of page) this.#keep(decodeEntry(stored));
@@ -243,7 +243,7 @@ class Approvals {
   }
 
   #keep(entry: Entry): void {
-    if (entry.type === "permission" && entry.request !== undefined) this.#asked.add(entry.request);
+    if (entry.type === "permission" && entry.request !== undefined) this.#requests.add(entry.request);
     // The first answer counts: whoever comes later finds the question answered.
     if (entry.type === "permission_answer" && !this.#answers.has(entry.request))
       this.#answers.set(entry.request, entry.outcome);
@@ -252,18 +252,18 @@ class Approvals {
   /** Whether a person was asked before: that question stays theirs, also where nobody can be asked now. */
   async wasAsked(place: AnswerPlace, call: ToolCall): Promise<boolean> {
     await this.#read();
-    return this.#asked.has(requestName(place, call.id));
+    return this.#requests.has(requestName(place, call.id));
   }
 
   /** Asks a person once; an answer may come from the host, or from any process. */
   async ask(place: AnswerPlace, call: ToolCall): Promise<Approval> {
     await this.#read();
     const request = requestName(place, call.id);
-    const known = this.#answers.get(request);
-    if (known !== undefined) return known === "allowed" ? "allowed" : "denied";
-    const { work } = this.#at;
-    const asked: PermissionAsked = { request, call: call.id, tool: call.name, input: call.input };
-    if (!this.#asked.has(request))
+    const earlier = this.#answers.get(request);
+    if (earlier !== undefined) return earlier === "allowed" ? "allowed" : "denied";
+    const { work } = this.#turn;
+    const question: PermissionAsked = { request, call: call.id, tool: call.name, input: call.input };
+    if (!this.#requests.has(request))
       await work.owner.append({
         type: "permission",
         request,
@@ -272,9 +272,9 @@ class Approvals {
         options: OPTIONS,
         data: { tool: call.name, input: call.input },
       });
-    this.#asked.add(request);
-    tell(work, { type: "asked", ...asked });
-    const answer = await this.#answer(asked);
+    this.#requests.add(request);
+    tell(work, { type: "asked", ...question });
+    const answer = await this.#answer(question);
     if (answer === null) {
       // A question that a cancel cut off is not left for others to answer.
       if (work.cancelled.aborted) await work.owner.append(answerBody(request, "cancelled", "host"));
@@ -288,15 +288,15 @@ class Approvals {
     return outcome === "allowed" ? "allowed" : "denied";
   }
 
-  async #answer(asked: PermissionAsked): Promise<{
+  async #answer(question: PermissionAsked): Promise<{
     readonly outcome: "allowed" | "denied" | "cancelled";
     readonly from: "host" | "nobody" | "log";
   } | null> {
-    const { work } = this.#at;
+    const { work } = this.#turn;
     if (work.host.onPermission === undefined) return null;
     const over = new AbortController();
     const signal = AbortSignal.any([work.cancelled, over.signal]);
-    const host = work.host.onPermission(asked, signal).then(
+    const host = work.host.onPermission(question, signal).then(
       (reply) =>
         reply === "later"
           ? null
@@ -310,7 +310,7 @@ class Approvals {
       work.cancelled.addEventListener("abort", () => resolve(null), { once: true }),
     );
     try {
-      return await Promise.race([host, this.#answerInLog(asked.request, signal), stopped]);
+      return await Promise.race([host, this.#answerInLog(question.request, signal), stopped]);
     } finally {
       over.abort();
     }
@@ -323,7 +323,7 @@ class Approvals {
   ): Promise<{ readonly outcome: "allowed" | "denied" | "cancelled"; readonly from: "log" }> {
     const wait = { after: this.#after, signal };
     // In a store that cannot be watched the answer is found when the turn is taken up again.
-    const outcome = await this.#at.work.conversation.waitForAnswer(request, wait).catch(() => null);
+    const outcome = await this.#turn.work.conversation.waitForAnswer(request, wait).catch(() => null);
     return outcome === null ? new Promise(() => undefined) : { outcome, from: "log" };
   }
 }

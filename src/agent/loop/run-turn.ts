@@ -23,16 +23,16 @@ export type LoopEnd =
   | { readonly outcome: "waiting"; readonly requests: readonly string[] };
 
 /** What a step leaves to the next: calls of its answer. */
-export interface StepLeft {
+export interface StepCalls {
   readonly outcome: null;
   readonly calls: CallsToRun | null;
 }
 
 /** Carries a turn to its end, or to where a person has to answer. `first`: calls of an answer that is in the log. */
-export async function runTurn(at: LoopTurn, first: CallsToRun | null): Promise<LoopEnd> {
+export async function runTurn(turn: LoopTurn, first: CallsToRun | null): Promise<LoopEnd> {
   let calls = first;
   for (;;) {
-    const step = await runStep(at, calls);
+    const step = await runStep(turn, calls);
     if (step.outcome !== null) return step;
     ({ calls } = step);
   }
@@ -42,46 +42,47 @@ export async function runTurn(at: LoopTurn, first: CallsToRun | null): Promise<L
  * One step: what is left of the answer before is run, and the model is asked with what came of it. Its last batch is the
  * answer, or the turn's end: with that in the log, the step is done.
  */
-export async function runStep(at: LoopTurn, before: CallsToRun | null): Promise<LoopEnd | StepLeft> {
-  at.steering.deliver = handed;
+export async function runStep(turn: LoopTurn, before: CallsToRun | null): Promise<LoopEnd | StepCalls> {
+  turn.steering.deliver = acceptSteer;
   if (before !== null) {
-    const { waiting, results } = await runCalls(at, before);
-    if (waiting.length > 0 && !at.work.cancelled.aborted) return park(at, waiting);
-    const facts = stepFacts({ finish: "calls", called: true }, results, at);
-    if (!facts.goesOn || at.options.stopWhen?.(facts) === true) return end(at, COMPLETED);
+    const { waiting, results } = await runCalls(turn, before);
+    if (waiting.length > 0 && !turn.work.cancelled.aborted) return park(turn, waiting);
+    const facts = stepFacts({ finish: "calls", called: true }, results, turn);
+    if (!facts.continues || turn.options.stopWhen?.(facts) === true) return end(turn, COMPLETED);
   }
-  const stop = at.work.cancelled.aborted ? CANCELLED : limitReached(at);
-  if (stop !== null) return end(at, stop);
-  await deliver(at);
-  const asked = await askStep(at);
-  if (asked.answer === null) return end(at, asked.ending, partialBodies(at, asked.partial));
-  const rules = { model: at.progress.model.id, tools: at.tools, isInternal: at.options.isInternal };
-  const step = answerEntries(asked.answer, rules);
-  at.progress.text = textOfBlocks(step.message.content);
+  const stop = turn.work.cancelled.aborted ? CANCELLED : limitReached(turn);
+  if (stop !== null) return end(turn, stop);
+  await deliver(turn);
+  const outcome = await askStep(turn);
+  if (outcome.answer === null) return end(turn, outcome.ending, partialBodies(turn, outcome.partial));
+  const rules = { model: turn.progress.model.id, tools: turn.tools, isInternal: turn.options.isInternal };
+  const step = answerEntries(outcome.answer, rules);
+  turn.progress.text = textOfBlocks(step.message.content);
   const bodies: EntryBody[] = [step.message, ...step.refused].map((message) => ({
     type: "message",
     message,
   }));
   if (callsIn(step.message.content).length === 0 && step.finish !== "paused") {
-    const facts = stepFacts({ finish: step.finish, called: false }, [], at);
+    const facts = stepFacts({ finish: step.finish, called: false }, [], turn);
     // Whoever says something from here on is told that it waits; what was said before is still of this turn.
-    at.steering.deliver = null;
-    const goesOn = dueAt(await at.words.waiting(), STEP).length > 0 && at.options.stopWhen?.(facts) !== true;
-    if (!goesOn) return end(at, endingOf(asked.answer), bodies);
+    turn.steering.deliver = null;
+    const continues =
+      dueAt(await turn.steers.waiting(), STEP).length > 0 && turn.options.stopWhen?.(facts) !== true;
+    if (!continues) return end(turn, endingOf(outcome.answer), bodies);
   }
-  const seq = await write(at, bodies, at.stepKey);
-  tellRefused(at, step);
-  const place = { turn: at.turn, step: stepNumber(at) };
+  const seq = await write(turn, bodies, turn.stepKey);
+  tellRefused(turn, step);
+  const place = { turn: turn.turn, step: stepNumber(turn) };
   const calls: CallsToRun = { calls: step.calls, place, seq, fresh: true };
   return { outcome: null, calls: calls.calls.length === 0 ? null : calls };
 }
 
 /** Calls that never run are shown as such, like those that somebody refuses. */
-function tellRefused(at: LoopTurn, { message, refused }: StepEntries): void {
+function tellRefused(turn: LoopTurn, { message, refused }: StepEntries): void {
   const results = new Map(refused.map((result) => [result.toolCallId, result]));
   for (const call of callsIn(message.content)) {
     const result = results.get(call.id);
-    if (result !== undefined) tellTool(at, call, { state: "failed", output: textOfBlocks(result.content) });
+    if (result !== undefined) tellTool(turn, call, { state: "failed", output: textOfBlocks(result.content) });
   }
 }
 
@@ -90,15 +91,15 @@ const COMPLETED: Ending = { class: "completed", message: "", resetAtMs: null };
 const CANCELLED: Ending = { class: "cancelled", message: "The turn was cancelled", resetAtMs: null };
 
 /** What is in the log while a turn runs is found by it. */
-const handed = async (): Promise<boolean> => true;
+const acceptSteer = async (): Promise<boolean> => true;
 
 /** What a person has said since the last step goes out with the next, once. */
-async function deliver(at: LoopTurn): Promise<void> {
-  const due = dueAt(await at.words.owned(), STEP);
+async function deliver(turn: LoopTurn): Promise<void> {
+  const due = dueAt(await turn.steers.owned(), STEP);
   if (due.length === 0) return;
-  await write(at, deliveredBodies(due));
+  await write(turn, deliveredBodies(due));
   for (const { steer, content } of due)
-    tell(at.work, { type: "update", event: { type: "steered", steer, content } });
+    tell(turn.work, { type: "update", event: { type: "steered", steer, content } });
 }
 
 function limitReached({ limits, progress }: LoopTurn): Ending | null {
@@ -131,14 +132,14 @@ function endingOf({ finish, content }: { finish: string; content: readonly Conte
 const CUT = "The answer was cut off by the model's output limit; ask it to go on";
 
 /** What had been said of an answer that was cut off; half a call is no call, and no provider takes a message without words. */
-function partialBodies(at: LoopTurn, partial: readonly ContentBlock[]): readonly EntryBody[] {
+function partialBodies(turn: LoopTurn, partial: readonly ContentBlock[]): readonly EntryBody[] {
   const content = partial.filter(({ type }) => type !== "toolCall");
   if (textOfBlocks(content).trim() === "") return [];
-  at.progress.text = textOfBlocks(content);
+  turn.progress.text = textOfBlocks(content);
   const message = {
     role: "assistant",
     content,
-    model: at.progress.model.id,
+    model: turn.progress.model.id,
     stopReason: INTERRUPTED,
   } as const;
   return [{ type: "message", message }];
@@ -159,24 +160,24 @@ const OUTCOMES: { readonly [A in (typeof ACTIONS)[EndingClass]]: TurnOutcome } =
 };
 
 /** The last answer, the turn's end and that of its run are one batch. */
-async function end(at: LoopTurn, ending: Ending, bodies: readonly EntryBody[] = []): Promise<LoopEnd> {
+async function end(turn: LoopTurn, ending: Ending, bodies: readonly EntryBody[] = []): Promise<LoopEnd> {
   const outcome = OUTCOMES[ACTIONS[ending.class]];
-  const named = bodies.map((body) => ({ ...body, id: at.options.newId() }));
-  const node = named.findLast(({ type }) => type === "message")?.id ?? at.progress.node;
+  const withIds = bodies.map((body) => ({ ...body, id: turn.options.newId() }));
+  const node = withIds.findLast(({ type }) => type === "message")?.id ?? turn.progress.node;
   const resetAt = ending.resetAtMs === null ? {} : { resetAt: new Date(ending.resetAtMs).toISOString() };
   const bodiesAndEnd: readonly EntryBody[] = [
-    ...named,
-    { type: "turn_end", turn: at.turn, outcome, class: ending.class, node, ...resetAt },
-    ...runEnd(at.run?.run, { outcome, class: ending.class, message: ending.message }),
+    ...withIds,
+    { type: "turn_end", turn: turn.turn, outcome, class: ending.class, node, ...resetAt },
+    ...runEnd(turn.run?.run, { outcome, class: ending.class, message: ending.message }),
   ];
-  await write(at, bodiesAndEnd, at.stepKey);
-  if (ACTIONS[ending.class] === "park") tell(at.work, { type: "parked", ...ending });
-  tell(at.work, { type: "ended", outcome, class: ending.class });
+  await write(turn, bodiesAndEnd, turn.stepKey);
+  if (ACTIONS[ending.class] === "park") tell(turn.work, { type: "parked", ...ending });
+  tell(turn.work, { type: "ended", outcome, class: ending.class });
   return { outcome, ending };
 }
 
 /** The turn stays open, and nobody holds it: whoever has the answer takes it up. */
-function park(at: LoopTurn, requests: readonly string[]): LoopEnd {
-  tell(at.work, { type: "waiting", requests });
+function park(turn: LoopTurn, requests: readonly string[]): LoopEnd {
+  tell(turn.work, { type: "waiting", requests });
   return { outcome: "waiting", requests };
 }

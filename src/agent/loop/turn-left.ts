@@ -10,7 +10,7 @@ import { readLastModelNode, readModelNodeBeforeSeed } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
 import { refusal } from "#agent/rules/answer-entries";
-import type { SettledOptions } from "#agent/agent-options";
+import type { ResolvedOptions } from "#agent/agent-options";
 import type { AgentWork } from "./loop-turn.ts";
 import { answerPlace, openCalls } from "#agent/rules/open-calls";
 import type { CallsToRun } from "./run-calls.ts";
@@ -20,10 +20,13 @@ const TURN_FACTS = ["turn_start", "attempt", "turn_end"] as const;
 
 const NOT_STARTED = "This call was recorded but never started; nothing was executed.";
 
-type LeftOptions = Pick<SettledOptions, "newId" | "endProcess" | "pool">;
+type AbandonedTurnOptions = Pick<ResolvedOptions, "newId" | "endProcess" | "pool">;
 
 /** Before a new prompt: a turn that somebody left is ended, and its calls that never started say so. */
-export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOptions): Promise<void> {
+export async function closeAbandonedTurn(
+  work: AgentWork,
+  { newId, endProcess }: AbandonedTurnOptions,
+): Promise<void> {
   const { conversation, owner } = work;
   const head = owner.unchangedHead ?? (await conversation.head());
   if ((await openTurnAt(conversation.space, head)) === null) return;
@@ -44,7 +47,7 @@ export async function settleLeft(work: AgentWork, { newId, endProcess }: LeftOpt
  */
 export async function endTurnProcesses(
   conversation: Conversation,
-  endProcess: LeftOptions["endProcess"],
+  endProcess: AbandonedTurnOptions["endProcess"],
 ): Promise<readonly EntryBody[]> {
   const facts = await readLastTurn(conversation);
   const [start] = facts;
@@ -54,7 +57,7 @@ export async function endTurnProcesses(
 }
 
 /** What a turn goes on from that has not completed. */
-export interface TurnLeft {
+export interface AbandonedTurn {
   readonly turn: string;
   readonly prompt: string;
   /** The run it was begun in. */
@@ -67,14 +70,14 @@ export interface TurnLeft {
   /** What its last answer says; empty where it has none, or is begun anew. */
   readonly text: string;
   /** It has ended, and goes on under another name: the words in front of it, and its start. */
-  readonly again: ((run: string | undefined) => readonly EntryBody[]) | null;
+  readonly restart: ((run: string | undefined) => readonly EntryBody[]) | null;
 }
 
 /** The turn to go on with: the open one as it is, or a new one for the prompt of one that ended otherwise than completed. */
-export async function readTurnLeft(
+export async function readAbandonedTurn(
   work: AgentWork,
-  { newId, endProcess, pool }: LeftOptions,
-): Promise<TurnLeft> {
+  { newId, endProcess, pool }: AbandonedTurnOptions,
+): Promise<AbandonedTurn> {
   const { conversation, owner } = work;
   let facts = await readLastTurn(conversation);
   const start = startOf(facts);
@@ -86,10 +89,10 @@ export async function readTurnLeft(
     facts = await readLastTurn(conversation);
   }
   const { turn, prompt, run = null } = start;
-  if (prompt === undefined) throw nothingLeft("The last turn names no prompt");
+  if (prompt === undefined) throw nothingToContinue("The last turn names no prompt");
   const end = endOf(facts);
   if (end?.outcome === "completed")
-    throw nothingLeft("The last turn is complete; there is nothing to go on with", { completed: turn });
+    throw nothingToContinue("The last turn is complete; there is nothing to go on with", { completed: turn });
   const last = await readLast(conversation);
   await checkPlace(conversation, { start, end, last });
   // Its calls it ran itself: whether one that has no result was done, nobody knows.
@@ -99,7 +102,7 @@ export async function readTurnLeft(
     const attempts = facts.filter(({ type }) => type === "attempt");
     const unanswered = attempts.filter(({ seq }) => seq > last.seq).length;
     const text = await readLastAnswer(conversation, start.seq);
-    return { turn, prompt, run, calls, attemptsBefore: attempts.length, unanswered, text, again: null };
+    return { turn, prompt, run, calls, attemptsBefore: attempts.length, unanswered, text, restart: null };
   }
   const next = newId();
   const isAnswer = last.type === "message" && last.message.role === "assistant";
@@ -108,21 +111,21 @@ export async function readTurnLeft(
     type: "message",
     message: { role: "user", content: [{ type: "text", text: GO_ON }], internal: true },
   };
-  const again = (of: string | undefined): readonly EntryBody[] => [
+  const restart = (of: string | undefined): readonly EntryBody[] => [
     ...(cutOff ? [goOn] : []),
     turnStart({ turn: next, prompt, run: of }, pool.holder),
   ];
-  return { turn: next, prompt, run, calls, attemptsBefore: 0, unanswered: 0, text: "", again };
+  return { turn: next, prompt, run, calls, attemptsBefore: 0, unanswered: 0, text: "", restart };
 }
 
-function nothingLeft(why: string, details: { readonly completed?: string } = {}): LogError {
+function nothingToContinue(why: string, details: { readonly completed?: string } = {}): LogError {
   return new LogError("invalid_request", `${why}, and nothing was sent`, details);
 }
 
 function startOf(facts: readonly Entry[]): EntryOf<"turn_start"> {
   const [start] = facts;
   if (start?.type !== "turn_start")
-    throw nothingLeft("No turn was begun in this conversation; send a prompt");
+    throw nothingToContinue("No turn was begun in this conversation; send a prompt");
   return start;
 }
 
@@ -165,13 +168,13 @@ async function readLastAnswer({ space, id }: Conversation, since: number): Promi
 /** A turn is gone on with where it stands, not from somewhere else that a person has gone to. */
 async function checkPlace(
   conversation: Conversation,
-  at: {
+  place: {
     readonly start: EntryOf<"turn_start">;
     readonly end: EntryOf<"turn_end"> | null;
     readonly last: Entry;
   },
 ): Promise<void> {
-  const { start, end, last } = at;
+  const { start, end, last } = place;
   const own = new Set<string>([start.prompt ?? "", ...(end?.node === undefined ? [] : [end.node])]);
   if (own.has(last.id)) return;
   const { space, id } = conversation;
@@ -181,7 +184,7 @@ async function checkPlace(
   if (last.seq < start.seq && since.every(({ type }) => type !== "leaf")) return;
   if (since.some((entry) => entry.id === last.id)) return;
   if (await isBeforeSeed(conversation, start.prompt, last)) return;
-  throw nothingLeft(
+  throw nothingToContinue(
     `The conversation was moved on to ${last.id}, which is not of its last turn: go back to ${end?.node ?? start.prompt} to go on with that, or send a prompt`,
   );
 }

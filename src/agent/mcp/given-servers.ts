@@ -6,20 +6,20 @@ import type { Tool } from "#turn/effects/tool";
 import type { McpServers } from "./mcp-servers.ts";
 
 /** Servers for all conversations, or those for one: a function that is given its id. */
-export type ServersGiven =
+export type ServersInput =
   | McpServers
   | readonly McpServers[]
   | ((conversation: string) => readonly McpServers[]);
 
-export function serversFor(given: ServersGiven | null, conversation: string): readonly McpServers[] {
-  if (given === null) return [];
-  if (typeof given === "function") return given(conversation);
-  return "tools" in given ? [given] : given;
+export function serversFor(servers: ServersInput | null, conversation: string): readonly McpServers[] {
+  if (servers === null) return [];
+  if (typeof servers === "function") return servers(conversation);
+  return "tools" in servers ? [servers] : servers;
 }
 
 /** Those that were given for this conversation and no other, and go with what is held of it. */
-export function ownServers(given: ServersGiven | null, conversation: string): readonly McpServers[] {
-  return typeof given === "function" ? given(conversation) : [];
+export function ownServers(servers: ServersInput | null, conversation: string): readonly McpServers[] {
+  return typeof servers === "function" ? servers(conversation) : [];
 }
 
 /** Their tools, opened for it. A name that is taken is its first owner's. */
@@ -27,21 +27,21 @@ export async function serverTools(
   servers: readonly McpServers[],
   before: readonly Tool[],
 ): Promise<readonly Tool[]> {
-  const taken = new Set(before.map(({ name }) => name));
+  const names = new Set(before.map(({ name }) => name));
   const all = (await Promise.all(servers.map((one) => one.tools()))).flat();
-  return all.filter(({ name }) => !taken.has(name) && taken.add(name));
+  return all.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
 /** What the log keeps of servers and lists of tools, where it is another than before: so that what is missing can be named. */
 export function serverBodies(config: Fields, servers: readonly McpServers[]): readonly EntryBody[] {
   const stored = readConfig(config).mcpServers ?? [];
-  const given = withKnownTools(
+  const records = withKnownTools(
     servers.flatMap((one) => one.records()),
     stored,
   );
-  const names = new Set(given.map(({ name }) => name));
-  const next = [...stored.filter(({ name }) => !names.has(name ?? null)), ...given];
-  if (given.length === 0 || isSameJson(byName(next), byName(stored))) return [];
+  const names = new Set(records.map(({ name }) => name));
+  const next = [...stored.filter(({ name }) => !names.has(name ?? null)), ...records];
+  if (records.length === 0 || isSameJson(byName(next), byName(stored))) return [];
   return [{ type: "config_change", config: withConfig(config, { mcpServers: next }) }];
 }
 

@@ -93,7 +93,7 @@ export class McpConnection {
       if (this.#openings.length >= OPENINGS_MAX)
         throw new Error(`it was begun ${OPENINGS_MAX} times in a minute; it is left alone for a while`);
       this.#openings = [...this.#openings, startMs];
-      const begun = performance.now();
+      const startedMs = performance.now();
       const sdk = await loadSdk();
       transport = transportTo(this.server, sdk);
       const client = new sdk.Client({ name: "holdfast", version: "1" });
@@ -106,13 +106,13 @@ export class McpConnection {
       await this.#list(live);
       this.#live = live;
       this.#failure = null;
-      this.openedInMs = performance.now() - begun;
+      this.openedInMs = performance.now() - startedMs;
     } catch (cause) {
       await transport?.close().catch(() => undefined);
-      const said =
+      const suffix =
         transport instanceof StdioTransport && transport.endText !== "" ? ` (${transport.endText})` : "";
       const why = openingFault(this.server, cause, openMs);
-      this.#fail(`could not be opened: ${why}${said}`);
+      this.#fail(`could not be opened: ${why}${suffix}`);
       throw new LogError("store_failed", this.problem ?? why, { server: this.server.name }, { cause });
     }
   }
@@ -121,21 +121,21 @@ export class McpConnection {
     if (this.#live !== live) return;
     this.#live = null;
     const { transport } = live;
-    const how = transport instanceof StdioTransport ? transport.endText : "its connection was closed";
-    this.#fail(how || "is gone");
+    const reason = transport instanceof StdioTransport ? transport.endText : "its connection was closed";
+    this.#fail(reason || "is gone");
   }
 
-  #fail(how: string): void {
-    const words = withoutGiven(this.server, `The MCP server ${this.server.name} ${how}`);
-    const message = words.slice(0, MESSAGE_CHARS_MAX).toWellFormed();
+  #fail(reason: string): void {
+    const content = withoutCredentials(this.server, `The MCP server ${this.server.name} ${reason}`);
+    const message = content.slice(0, MESSAGE_CHARS_MAX).toWellFormed();
     this.#failure = { message, atMs: this.#options.clock.steadyMs() };
   }
 
   async #list({ client, sdk }: Live): Promise<void> {
     this.#listChanged = false;
     if (client.getServerCapabilities()?.tools === undefined) return;
-    const listed: Json[] = [];
-    const seen = new Set<string>();
+    const toolRecords: Json[] = [];
+    const cursors = new Set<string>();
     let cursor: string | null = null;
     do {
       const params: { cursor?: string } = cursor === null ? {} : { cursor };
@@ -143,13 +143,13 @@ export class McpConnection {
       const page = await client.request({ method: "tools/list", params }, sdk.ResultSchema, { timeout });
       const { tools, nextCursor } = fieldsOf(page as Json);
       if (!Array.isArray(tools)) throw new Error("its list of tools is none");
-      listed.push(...(tools as readonly Json[]));
+      toolRecords.push(...(tools as readonly Json[]));
       cursor = textIn(nextCursor);
       // One that leads in a circle is at its end.
-      if (cursor !== null && seen.has(cursor)) cursor = null;
-      else if (cursor !== null) seen.add(cursor);
-    } while (cursor !== null && seen.size < PAGES_MAX);
-    this.#offered = offeredTools(this.server.name, listed);
+      if (cursor !== null && cursors.has(cursor)) cursor = null;
+      else if (cursor !== null) cursors.add(cursor);
+    } while (cursor !== null && cursors.size < PAGES_MAX);
+    this.#offered = offeredTools(this.server.name, toolRecords);
   }
 
   /** Calls a tool. Whatever becomes of it is an output; only what was told to stop throws. */
@@ -184,12 +184,12 @@ export class McpConnection {
   /** What a model is told of a call that broke; a connection that broke with it is opened again by the next. */
   async #failed(name: string, live: Live, error: unknown): Promise<string> {
     const code = error instanceof Error && "code" in error ? error.code : null;
-    const said = withoutGiven(this.server, errorText(error));
+    const detail = withoutCredentials(this.server, errorText(error));
     // The server itself said what was wrong: it is there.
-    if (typeof code === "number" && code < 0 && this.#live === live) return `${name} failed: ${said}`;
+    if (typeof code === "number" && code < 0 && this.#live === live) return `${name} failed: ${detail}`;
     await live.client.close().catch(() => undefined);
     this.#lost(live);
-    return `${name} broke off: ${this.problem ?? said} (${said}). What it had done by then is not known; look before you repeat it. The next call opens the server again.`;
+    return `${name} broke off: ${this.problem ?? detail} (${detail}). What it had done by then is not known; look before you repeat it. The next call opens the server again.`;
   }
 
   /** One that does not answer any more is ended: nothing it still does would be heard of. */
@@ -258,8 +258,9 @@ function byteLimit(perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
 }
 
 function lastEventEnd(chunk: Uint8Array): number {
-  for (let at = chunk.length - 1; at > 0; at--)
-    if (chunk[at] === LINE_FEED && (chunk[at - 1] === LINE_FEED || chunk[at - 2] === LINE_FEED)) return at;
+  for (let index = chunk.length - 1; index > 0; index--)
+    if (chunk[index] === LINE_FEED && (chunk[index - 1] === LINE_FEED || chunk[index - 2] === LINE_FEED))
+      return index;
   return -1;
 }
 
@@ -273,22 +274,22 @@ export function outputOf(result: Json): ToolOutput {
   const fields = fieldsIn(result);
   if (fields === null || (fields["content"] !== undefined && !Array.isArray(fields["content"])))
     return { content: "The server answered something that is no result.", isError: true };
-  const given = listIn(fields["content"]);
+  const blocks = listIn(fields["content"]);
   const structured = fieldsIn(fields["structuredContent"]);
-  const shown = given.slice(0, BLOCKS_MAX).map((block) => blockOf(block));
+  const content = blocks.slice(0, BLOCKS_MAX).map((block) => blockOf(block));
   const more: ContentBlock[] =
-    given.length > BLOCKS_MAX ? [text(`[${given.length - BLOCKS_MAX} more parts left out]`)] : [];
+    blocks.length > BLOCKS_MAX ? [text(`[${blocks.length - BLOCKS_MAX} more parts left out]`)] : [];
   // A server that gives nothing to read has said it all in what it gives to programs.
-  const instead = shown.length === 0 && structured !== null ? [text(JSON.stringify(structured))] : [];
+  const instead = content.length === 0 && structured !== null ? [text(JSON.stringify(structured))] : [];
   return {
-    content: [...shown, ...more, ...instead],
+    content: [...content, ...more, ...instead],
     ...(structured === null ? {} : { details: { structured } }),
     ...(fields["isError"] === true ? { isError: true } : {}),
   };
 }
 
-function text(words: string): ContentBlock {
-  return { type: "text", text: words };
+function text(content: string): ContentBlock {
+  return { type: "text", text: content };
 }
 
 function blockOf(block: Fields): ContentBlock {
@@ -298,16 +299,16 @@ function blockOf(block: Fields): ContentBlock {
   if (type === "resource_link") return text(`[A resource: ${nameOf(block)}]`);
   const resource = type === "resource" ? fieldsIn(block["resource"]) : null;
   if (resource === null) return text(`[A part of a kind that is not known here was left out]`);
-  const words = textIn(resource["text"]);
-  if (words !== null) return text(`[The resource ${nameOf(resource)}]\n${words}`);
+  const content = textIn(resource["text"]);
+  if (content !== null) return text(`[The resource ${nameOf(resource)}]\n${content}`);
   return mediaOf(resource["mimeType"], resource["blob"]);
 }
 
 function nameOf({ uri, name }: Fields): string {
-  const [place, title] = [wordsIn(uri), wordsIn(name)].map((words) =>
-    words.slice(0, URI_CHARS_MAX).toWellFormed(),
+  const [place, title] = [wordsIn(uri), wordsIn(name)].map((value) =>
+    value.slice(0, URI_CHARS_MAX).toWellFormed(),
   );
-  return [title, place].filter((words) => words !== "").join(" at ");
+  return [title, place].filter((text) => text !== "").join(" at ");
 }
 
 /** Images that a model can be shown; of other bytes only that they were there: one that no provider takes spoils every turn to come. */
@@ -338,8 +339,8 @@ export function openingFault(server: McpServer, error: unknown, openMs: number):
       ? `there is no program ${server.command}`
       : `there is no program ${server.command}, or no folder ${server.cwd}`;
   if ("command" in server && codes.has("EACCES")) return `${server.command} is no program that may run`;
-  const told = causes.map(errorText).filter((words, at, all) => all.indexOf(words) === at);
-  return told.length === 0 ? errorText(error) : told.join(": ");
+  const messages = causes.map(errorText).filter((value, index, all) => all.indexOf(value) === index);
+  return messages.length === 0 ? errorText(error) : messages.join(": ");
 }
 
 /** What `fetch` says of a connection is in the cause of its error. */
@@ -350,12 +351,12 @@ function causesOf(error: unknown): readonly Error[] {
 }
 
 /** Words of and about a server, without what it was given in confidence: they are shown, and told to models. */
-export function withoutGiven(server: McpServer, words: string): string {
-  const given = "url" in server ? inAddress(server) : inProgram(server);
-  const secrets = given.filter(({ length }) => length >= SECRET_CHARS_MIN);
+export function withoutCredentials(server: McpServer, message: string): string {
+  const values = "url" in server ? inAddress(server) : inProgram(server);
+  const secrets = values.filter(({ length }) => length >= SECRET_CHARS_MIN);
   return secrets
     .toSorted((one, other) => other.length - one.length)
-    .reduce((rest, secret) => rest.replaceAll(secret, "[hidden]"), words);
+    .reduce((rest, secret) => rest.replaceAll(secret, "[hidden]"), message);
 }
 
 function inAddress({ url, headers = {} }: Extract<McpServer, { url: string }>): readonly string[] {
@@ -367,7 +368,7 @@ function inAddress({ url, headers = {} }: Extract<McpServer, { url: string }>): 
 }
 
 function inProgram({ args = [], env = {} }: Extract<McpServer, { command: string }>): readonly string[] {
-  const behindFlags = args.filter((_, at) => SECRET_FLAG.test(args[at - 1] ?? ""));
+  const behindFlags = args.filter((_, index) => SECRET_FLAG.test(args[index - 1] ?? ""));
   const assigned = args.map((word) => /^[^=]*=(.*)$/s.exec(word)?.[1] ?? "");
   return [...behindFlags, ...assigned, ...Object.values(env)];
 }

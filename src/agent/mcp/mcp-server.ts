@@ -56,8 +56,8 @@ function checkPlace(server: McpServer): void {
     throw wrong(name, "its url holds a user or a password; give them as a header, Authorization");
   if (command !== null && (typeof command !== "string" || command.trim() === ""))
     throw wrong(name, "its command is empty, or no text");
-  const given = "url" in server ? server.headers : server.env;
-  for (const [key, value] of Object.entries(given ?? {}))
+  const pairs = "url" in server ? server.headers : server.env;
+  for (const [key, value] of Object.entries(pairs ?? {}))
     if (typeof value !== "string" || value.includes("\0"))
       throw wrong(name, `${key} has to be a text without zero bytes`);
 }
@@ -71,8 +71,8 @@ function wrong(name: string, why: string): LogError {
 /** As the log keeps it: to be recognised, never to be run. */
 export function recordOfServer(server: McpServer, tools: readonly string[]): Fields {
   const { name } = server;
-  const pairs = (given: Readonly<Record<string, string>> = {}): readonly { readonly name: string }[] =>
-    Object.keys(given).map((key) => ({ name: key }));
+  const pairs = (values: Readonly<Record<string, string>> = {}): readonly { readonly name: string }[] =>
+    Object.keys(values).map((key) => ({ name: key }));
   const place =
     "url" in server
       ? { type: "http", url: server.url, headers: pairs(server.headers) }

@@ -73,9 +73,9 @@ export class McpServers implements AsyncDisposable {
     await this.#load();
     await Promise.all(this.#connections.map((one) => one.ready()));
     return this.#connections.flatMap((one) => {
-      const known = this.#tools.get(one.offered) ?? one.offered.tools.map((offered) => toolOf(one, offered));
-      this.#tools.set(one.offered, known);
-      return known;
+      const tools = this.#tools.get(one.offered) ?? one.offered.tools.map((offered) => toolOf(one, offered));
+      this.#tools.set(one.offered, tools);
+      return tools;
     });
   }
 
@@ -95,7 +95,7 @@ export class McpServers implements AsyncDisposable {
   }
 
   /** The same: it is held no more. With the last one everything that was started ends; what is needed is opened again. */
-  async letGo(): Promise<void> {
+  async releaseHolder(): Promise<void> {
     if (--this.#holders > 0) return;
     await Promise.all(this.#connections.map((one) => one.end()));
   }

@@ -49,10 +49,10 @@ export function toolName(server: string, own: string): string {
 }
 
 /** What of a server's list can be told to a model. One tool that cannot costs none of the others. */
-export function offeredTools(server: string, listed: readonly Json[]): OfferedTools {
+export function offeredTools(server: string, records: readonly Json[]): OfferedTools {
   const tools = new Map<string, OfferedTool>();
   const issues: string[] = [];
-  for (const one of listed) {
+  for (const one of records) {
     if (tools.size === TOOLS_MAX) {
       issues.push(`it lists more than ${TOOLS_MAX} tools; the others are left out`);
       break;
@@ -65,24 +65,24 @@ export function offeredTools(server: string, listed: readonly Json[]): OfferedTo
     }
     const name = toolName(server, own);
     const problem = tools.has(name) ? "it is listed twice" : schemaProblem(name, fields["inputSchema"]);
-    if (problem === null) tools.set(name, offered({ own, name, server }, fields));
+    if (problem === null) tools.set(name, offeredTool({ own, name, server }, fields));
     else issues.push(`${name} is left out: ${problem}`);
   }
   return { tools: [...tools.values()], issues };
 }
 
-function offered(
+function offeredTool(
   { own, name, server }: { readonly own: string; readonly name: string; readonly server: string },
   fields: Fields,
 ): OfferedTool {
   const { readOnlyHint, idempotentHint } = fieldsOf(fields["annotations"]);
-  const said = wordsIn(fields["description"]).toWellFormed();
-  const words =
-    said.length > DESCRIPTION_CHARS_MAX ? `${said.slice(0, DESCRIPTION_CHARS_MAX).toWellFormed()}…` : said;
+  const text = wordsIn(fields["description"]).toWellFormed();
+  const shortText =
+    text.length > DESCRIPTION_CHARS_MAX ? `${text.slice(0, DESCRIPTION_CHARS_MAX).toWellFormed()}…` : text;
   return {
     own,
     name,
-    description: `A tool of the MCP server ${server}. The server says of it: ${words}`,
+    description: `A tool of the MCP server ${server}. The server says of it: ${shortText}`,
     schema: fieldsOf(fields["inputSchema"]),
     readsOnly: readOnlyHint === true,
     isIdempotent: idempotentHint === true,

@@ -19,14 +19,14 @@ export interface RestoredServer {
 /** Opens the servers that the host gave, and says of all that the conversation has how they stand. */
 export async function restoreServers(
   config: Fields,
-  given: readonly McpServers[],
+  hostServers: readonly McpServers[],
 ): Promise<readonly RestoredServer[]> {
-  const states = (await Promise.all(given.map((one) => one.open()))).flat();
+  const states = (await Promise.all(hostServers.map((one) => one.open()))).flat();
   const stored = (readConfig(config).mcpServers ?? []).filter(({ name }) => typeof name === "string");
   const toolsOf = (name: string): readonly string[] =>
     namesIn(stored.find((one) => one["name"] === name)?.["tools"]);
   const opened = states.map(({ name, state, tools, openedInMs, problems }): RestoredServer => {
-    const known = tools.length === 0 ? toolsOf(name) : tools;
+    const toolNames = tools.length === 0 ? toolsOf(name) : tools;
     if (state === "open")
       return {
         name,
@@ -35,8 +35,8 @@ export async function restoreServers(
         openedInMs,
         problems: problems.map((one) => `The MCP server ${name}: ${one}`),
       };
-    const why = `${problems[0] ?? `The MCP server ${name} is closed`}; ${cannotBeCalled(known)}`;
-    return { name, state: "failed", tools: known, openedInMs: null, problems: [why] };
+    const why = `${problems[0] ?? `The MCP server ${name} is closed`}; ${cannotBeCalled(toolNames)}`;
+    return { name, state: "failed", tools: toolNames, openedInMs: null, problems: [why] };
   });
   const names = new Set(states.map(({ name }) => name));
   const missing = stored.flatMap(({ name }): readonly RestoredServer[] => {

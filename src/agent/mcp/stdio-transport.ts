@@ -30,12 +30,12 @@ export class StdioTransport implements Transport {
   #identity: ProcessIdentity | null = null;
   #ended: Promise<void> | null = null;
   #exit: string = "";
-  #said: string = "";
+  #errorText: string = "";
   #lines: Uint8Array[] = [];
   #lineBytes: number = 0;
-  #unasked: number = 0;
-  #heard: Promise<void> = Promise.resolve();
-  #over: boolean = false;
+  #unsolicitedBytes: number = 0;
+  #delivery: Promise<void> = Promise.resolve();
+  #isClosed: boolean = false;
   #closing: Promise<void> | null = null;
 
   constructor(server: StdioServer, env: Readonly<Record<string, string>>) {
@@ -50,8 +50,8 @@ export class StdioTransport implements Transport {
 
   /** How it ended and what it said of that, for people; empty while it runs. */
   get endText(): string {
-    const said = this.#said.trim();
-    return this.#exit === "" || said === "" ? this.#exit : `${this.#exit}; it said: ${said}`;
+    const text = this.#errorText.trim();
+    return this.#exit === "" || text === "" ? this.#exit : `${this.#exit}; it said: ${text}`;
   }
 
   async start(): Promise<void> {
@@ -67,8 +67,8 @@ export class StdioTransport implements Transport {
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => undefined);
     // From the start: of a program that has ended, what nobody listens to is thrown away.
     child.stdout.on("data", (bytes: Uint8Array) => this.#read(bytes));
-    child.stderr.setEncoding("utf8").on("data", (words: string) => {
-      this.#said = (this.#said + words).slice(-ERROR_CHARS);
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.#errorText = (this.#errorText + text).slice(-ERROR_CHARS);
     });
     const drained = new Promise<void>((resolve) => void child.once("close", () => resolve()));
     await once(child, "spawn");
@@ -90,8 +90,8 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#child ?? {};
-    if (this.#over || stdin === undefined || !stdin.writable) throw new Error("it does not run any more");
-    this.#unasked = 0;
+    if (this.#isClosed || stdin === undefined || !stdin.writable) throw new Error("it does not run any more");
+    this.#unsolicitedBytes = 0;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     stdin.write(`${JSON.stringify(message)}\n`, (error) => (error == null ? resolve() : reject(error)));
     return promise;
@@ -104,7 +104,7 @@ export class StdioTransport implements Transport {
   }
 
   async #close(): Promise<void> {
-    this.#over = true;
+    this.#isClosed = true;
     const child = this.#child;
     if (child !== null && this.#ended !== null) {
       child.stdin.end();
@@ -123,16 +123,16 @@ export class StdioTransport implements Transport {
   }
 
   #read(bytes: Uint8Array): void {
-    if (this.#over && this.#exit !== "") return;
-    this.#unasked += bytes.length;
+    if (this.#isClosed && this.#exit !== "") return;
+    this.#unsolicitedBytes += bytes.length;
     let from = 0;
-    for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
-      this.#keep(bytes.subarray(from, at));
-      this.#hear();
-      from = at + 1;
+    for (let index = bytes.indexOf(LINE_FEED); index !== -1; index = bytes.indexOf(LINE_FEED, from)) {
+      this.#keep(bytes.subarray(from, index));
+      this.#deliver();
+      from = index + 1;
     }
     this.#keep(bytes.subarray(from));
-    if (this.#lineBytes > LINE_BYTES_MAX || this.#unasked > UNASKED_BYTES_MAX) this.#flooded();
+    if (this.#lineBytes > LINE_BYTES_MAX || this.#unsolicitedBytes > UNASKED_BYTES_MAX) this.#endFlood();
   }
 
   #keep(bytes: Uint8Array): void {
@@ -142,11 +142,11 @@ export class StdioTransport implements Transport {
     if (this.#lineBytes <= LINE_BYTES_MAX) this.#lines.push(bytes);
   }
 
-  #hear(): void {
+  #deliver(): void {
     const isWhole = this.#lineBytes <= LINE_BYTES_MAX;
     const line = isWhole ? Buffer.concat(this.#lines).toString("utf8") : "";
     [this.#lines, this.#lineBytes] = [[], 0];
-    if (!isWhole) return this.#flooded();
+    if (!isWhole) return this.#endFlood();
     let message: JSONRPCMessage;
     try {
       message = readJson(line) as JSONRPCMessage;
@@ -154,10 +154,10 @@ export class StdioTransport implements Transport {
       return; // some print here what is meant for people
     }
     // One after the other: what is said before an answer is heard before it.
-    this.#heard = this.#heard.then(() => this.onmessage?.(message)).catch(() => undefined);
+    this.#delivery = this.#delivery.then(() => this.onmessage?.(message)).catch(() => undefined);
   }
 
-  #flooded(): void {
+  #endFlood(): void {
     if (this.#exit !== "") return;
     this.#exit = "was ended, for it wrote more than anybody could read";
     [this.#lines, this.#lineBytes] = [[], 0];

@@ -13,10 +13,10 @@ export function withoutSecrets(servers: Json): readonly Fields[] {
 
 function withoutSecret({ name, type, command, url, env, headers }: Fields): Fields {
   const place = typeof url === "string" ? { url: placeOf(url) } : {};
-  const known = Object.entries({ name, type, command }).filter(([, value]) => typeof value === "string");
+  const texts = Object.entries({ name, type, command }).filter(([, value]) => typeof value === "string");
   const lists = Object.entries({ env, headers }).filter(([, value]) => Array.isArray(value));
   const names = lists.map(([list, pairs]) => [list, namesIn(pairs ?? null)] as const);
-  return { ...(Object.fromEntries(known) as Fields), ...place, ...Object.fromEntries(names) };
+  return { ...(Object.fromEntries(texts) as Fields), ...place, ...Object.fromEntries(names) };
 }
 
 function namesIn(pairs: Json): readonly Fields[] {

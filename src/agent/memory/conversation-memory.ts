@@ -33,14 +33,14 @@ export class ConversationMemory {
   private constructor(
     memory: Memory,
     conversation: Conversation,
-    of: { readonly project: Project | null; readonly bodies: readonly EntryBody[] },
+    owner: { readonly project: Project | null; readonly bodies: readonly EntryBody[] },
   ) {
     this.#memory = memory;
     this.#conversation = conversation;
-    this.project = of.project;
-    this.bodies = of.bodies;
-    this.#scopes = scopesFor(of.project);
-    this.tools = memoryTools(memory, { project: of.project, conversation: conversation.id });
+    this.project = owner.project;
+    this.bodies = owner.bodies;
+    this.#scopes = scopesFor(owner.project);
+    this.tools = memoryTools(memory, { project: owner.project, conversation: conversation.id });
   }
 
   static async open(
@@ -48,8 +48,8 @@ export class ConversationMemory {
     conversation: Conversation,
     cwd: string | null,
   ): Promise<ConversationMemory> {
-    const of = await conversationProject(conversation, cwd, (id) => memory.hasProject(id));
-    return new ConversationMemory(memory, conversation, of);
+    const owner = await conversationProject(conversation, cwd, (id) => memory.hasProject(id));
+    return new ConversationMemory(memory, conversation, owner);
   }
 
   /** All that is remembered for this conversation. */
@@ -81,14 +81,15 @@ export class ConversationMemory {
     const all = (await this.memories()).filter(({ memory }) => !whole.has(memory.entry));
     const scopeOf = new Map(all.map(({ memory, scope }) => [memory, scope]));
     const nowMs = this.#memory.nowMs();
-    const found = rankMemories([...scopeOf.keys()], query, { nowMs }).map(({ memory }) => ({
+    const hits = rankMemories([...scopeOf.keys()], query, { nowMs }).map(({ memory }) => ({
       memory,
       scope: scopeOf.get(memory) ?? "user",
     }));
     const { project } = this;
-    const at = { conversation: this.#conversation, nowMs };
-    const summaries = project === null ? [] : await otherSummaries(this.#memory, { ...at, project }, query);
-    return [recallBlock(found, query), summariesBlock(summaries, query)].filter((block) => block !== null);
+    const place = { conversation: this.#conversation, nowMs };
+    const summaries =
+      project === null ? [] : await otherSummaries(this.#memory, { ...place, project }, query);
+    return [recallBlock(hits, query), summariesBlock(summaries, query)].filter((block) => block !== null);
   }
 }
 
@@ -112,7 +113,7 @@ export function withMemoryTools(
 
 /** The newest words of a person, as far as a query takes them. */
 function queryIn(messages: readonly ContextMessage[]): string {
-  const said = messages.findLast(({ role }) => role === "user");
-  const texts = (said?.content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const prompt = messages.findLast(({ role }) => role === "user");
+  const texts = (prompt?.content ?? []).flatMap((block) => (block.type === "text" ? [block.text] : []));
   return texts.join("\n").slice(0, QUERY_CHARS_MAX);
 }

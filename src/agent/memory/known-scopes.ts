@@ -8,7 +8,7 @@ import { scopeLogOf } from "./scope-logs.ts";
 const SCOPES_MAX = 500;
 
 /** A scope that has a log. */
-export interface KnownScope {
+export interface ScopeRow {
   /** Its project; null: it is the user's. */
   readonly project: string | null;
   /** The log that counts, how long it is, and when it was last written to. */
@@ -18,24 +18,23 @@ export interface KnownScope {
 }
 
 /** The scopes that have a log, the newest change first; what cannot be read is left out. */
-export async function knownScopes(holdfast: Holdfast): Promise<readonly KnownScope[]> {
-  const newest = new Map<string, { readonly number: number; readonly listed: ConversationRow }>();
-  for await (const listed of holdfast.list({ filter: { prefix: "memory.", unlisted: true } })) {
-    const log = scopeLogOf(listed.conversation);
-    if (log === null || listed.damage !== null) continue;
-    if ((newest.get(log.name)?.number ?? 0) < log.number)
-      newest.set(log.name, { number: log.number, listed });
+export async function listScopes(holdfast: Holdfast): Promise<readonly ScopeRow[]> {
+  const newest = new Map<string, { readonly number: number; readonly row: ConversationRow }>();
+  for await (const row of holdfast.list({ filter: { prefix: "memory.", unlisted: true } })) {
+    const log = scopeLogOf(row.conversation);
+    if (log === null || row.damage !== null) continue;
+    if ((newest.get(log.name)?.number ?? 0) < log.number) newest.set(log.name, { number: log.number, row });
     if (newest.size >= SCOPES_MAX) break;
   }
-  const scopes: KnownScope[] = [];
-  for (const { listed } of newest.values()) {
-    const project = await projectOfLog(holdfast, listed.conversation);
+  const scopes: ScopeRow[] = [];
+  for (const { row } of newest.values()) {
+    const project = await projectOfLog(holdfast, row.conversation);
     if (project === undefined) continue;
     scopes.push({
       project,
-      log: listed.conversation,
-      headSeq: listed.headSeq,
-      updatedAt: listed.updatedAt,
+      log: row.conversation,
+      headSeq: row.headSeq,
+      updatedAt: row.updatedAt,
     });
   }
   return scopes;

@@ -62,8 +62,8 @@ function orderOf({ scope, memory }: ScopedMemory): string {
 }
 
 /** What is recalled for one prompt; null: nothing. */
-export function recallBlock(found: readonly ScopedMemory[], query: MemoryQuery): string | null {
-  const lines = found
+export function recallBlock(hits: readonly ScopedMemory[], query: MemoryQuery): string | null {
+  const lines = hits
     .slice(0, RECALLED_MAX)
     .map((one) => lineOf(one, excerptOf(oneLine(one.memory.content), query, EXCERPT_CHARS_MAX)));
   return blockOf(RECALL_LEAD, lines, RECALL_CHARS_MAX);
@@ -71,9 +71,9 @@ export function recallBlock(found: readonly ScopedMemory[], query: MemoryQuery):
 
 /** What summaries of other conversations say; null: nothing. */
 export function summariesBlock(summaries: readonly string[], query: MemoryQuery): string | null {
-  const told = summaries.slice(0, SUMMARIES_TOLD_MAX);
-  const charsMax = Math.floor((SUMMARIES_CHARS_MAX - SUMMARIES_LEAD.length) / Math.max(1, told.length)) - 3;
-  const lines = told.map((text) =>
+  const texts = summaries.slice(0, SUMMARIES_TOLD_MAX);
+  const charsMax = Math.floor((SUMMARIES_CHARS_MAX - SUMMARIES_LEAD.length) / Math.max(1, texts.length)) - 3;
+  const lines = texts.map((text) =>
     cut(`- ${escapeTags(excerptOf(oneLine(text), query, charsMax))}`, charsMax),
   );
   return blockOf(SUMMARIES_LEAD, lines, SUMMARIES_CHARS_MAX);
@@ -91,8 +91,8 @@ function blockOf(lead: string, lines: readonly string[], charsMax: number): stri
 }
 
 /** One line each, so that no text looks like another memory; no tag of a section is left in it. */
-function lineOf({ scope, memory }: ScopedMemory, said: string): string {
-  const [title, content] = [oneLine(memory.title), oneLine(said)];
+function lineOf({ scope, memory }: ScopedMemory, excerpt: string): string {
+  const [title, content] = [oneLine(memory.title), oneLine(excerpt)];
   const text = content.startsWith(title) ? content : `${title}: ${content}`;
   return escapeTags(`- [${scope}, ${oneLine(memory.kind)}] ${text}`);
 }

@@ -44,12 +44,12 @@ export interface MemoryInput {
 
 /** A key as it is compared: small letters, digits and marks of any script, with `_` for all between. */
 export function normalizeKey(text: string): string {
-  const words = text
+  const plain = text
     .normalize("NFKC")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, "_")
     .replaceAll(/^_|_$/g, "");
-  const key = firstChars(words, KEY_CHARS_MAX).replace(/_$/, "");
+  const key = firstChars(plain, KEY_CHARS_MAX).replace(/_$/, "");
   if (key === "")
     throw wrong("A memory's key needs a letter or a digit of some script; give one with a title or a key");
   return key;
@@ -67,22 +67,22 @@ export function firstChars(text: string, charsMax: number): string {
 
 /** A fact that saves it; throws for what may not be remembered. */
 export function savedBody(
-  given: MemoryInput,
+  input: MemoryInput,
 ): MemoryChange & { readonly type: "memory"; readonly key: string } {
-  const content = given.content.toWellFormed().trim();
+  const content = input.content.toWellFormed().trim();
   if (content === "") throw wrong("There is nothing to remember: the content is empty");
   if (content.length > CONTENT_CHARS_MAX)
     throw wrong(
       `A memory has ${CONTENT_CHARS_MAX} characters at most, this one ${content.length}; keep what matters, or split it`,
     );
-  const title = titleOf(given.title, content);
-  const key = normalizeKey(given.key ?? title);
-  const { kind = "note", by = "person" } = given;
+  const title = titleOf(input.title, content);
+  const key = normalizeKey(input.key ?? title);
+  const { kind = "note", by = "person" } = input;
   if (!MEMORY_KINDS.includes(kind))
     throw wrong(`There is no kind "${kind}" of memory; there are ${MEMORY_KINDS.join(", ")}`);
-  const tags = checkWords("tags", given.tags);
-  const keywords = checkWords("keywords", given.keywords);
-  refuseSecrets([given.key ?? "", title, content, ...tags, ...keywords]);
+  const tags = checkWords("tags", input.tags);
+  const keywords = checkWords("keywords", input.keywords);
+  refuseSecrets([input.key ?? "", title, content, ...tags, ...keywords]);
   return {
     type: "memory",
     change: "saved",
@@ -93,16 +93,16 @@ export function savedBody(
     ...(tags.length === 0 ? {} : { tags }),
     ...(keywords.length === 0 ? {} : { keywords }),
     by,
-    ...(given.conversation === undefined ? {} : { conversation: parseConversationId(given.conversation) }),
+    ...(input.conversation === undefined ? {} : { conversation: parseConversationId(input.conversation) }),
   };
 }
 
-function titleOf(given: string | undefined, content: string): string {
-  if (given === undefined) {
+function titleOf(input: string | undefined, content: string): string {
+  if (input === undefined) {
     const [line = ""] = content.split(/[\n\r\u2028\u2029]/);
     return firstChars(line.trim(), TITLE_CHARS_MAX);
   }
-  const title = given.toWellFormed().trim();
+  const title = input.toWellFormed().trim();
   if (title === "") throw wrong("A memory's title is empty; leave it out, and it is made of the content");
   if (/[\n\r\u2028\u2029]/.test(title)) throw wrong("A memory's title is one line");
   if (title.length > TITLE_CHARS_MAX)
@@ -110,12 +110,12 @@ function titleOf(given: string | undefined, content: string): string {
   return title;
 }
 
-function checkWords(what: string, given: readonly string[] = []): readonly string[] {
-  const words = [...new Set(given.map((word) => word.toWellFormed().trim()).filter(Boolean))];
+function checkWords(field: string, input: readonly string[] = []): readonly string[] {
+  const words = [...new Set(input.map((word) => word.toWellFormed().trim()).filter(Boolean))];
   if (words.length > WORDS_MAX)
-    throw wrong(`A memory has ${WORDS_MAX} ${what} at most, this one ${words.length}`);
+    throw wrong(`A memory has ${WORDS_MAX} ${field} at most, this one ${words.length}`);
   if (words.some((word) => word.length > WORD_CHARS_MAX || /[\n\r]/.test(word)))
-    throw wrong(`Each of a memory's ${what} is one line of ${WORD_CHARS_MAX} characters at most`);
+    throw wrong(`Each of a memory's ${field} is one line of ${WORD_CHARS_MAX} characters at most`);
   return words;
 }
 
@@ -156,8 +156,8 @@ export function checkReplaced(
   if ((now?.entry ?? null) === replaces) return;
   if (now !== null && now.title === saved.title && now.content === saved.content && now.kind === saved.kind)
     return;
-  const what = now === null ? "is not remembered any more" : "is another by now";
-  throw new LogError("head_moved", `What stands under ${saved.key} ${what}; nothing was written`, {
+  const change = now === null ? "is not remembered any more" : "is another by now";
+  throw new LogError("head_moved", `What stands under ${saved.key} ${change}; nothing was written`, {
     memory: saved.key,
     expected: replaces,
     actual: now?.entry ?? null,

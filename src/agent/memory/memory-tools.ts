@@ -44,7 +44,7 @@ function rememberTool(
     replay: "safe",
     run: async (input) => {
       const { title, content, kind, key, tags, scope } = fieldsOf(input);
-      const where = scopeOf(textIn(scope), project);
+      const where = scopeNamed(textIn(scope), project);
       const saved = await memory.save(where, {
         title: wordsIn(title),
         content: wordsIn(content),
@@ -75,17 +75,17 @@ function recallTool(memory: Memory, project: Project | null): Tool {
     run: async (input) => {
       const query = wordsIn(fieldsOf(input)["query"]);
       const hits = await memory.search(scopesFor(project), query, { limit: RECALLED_MAX });
-      return hits.length === 0 ? "Nothing was found." : hits.map(shown).join("\n");
+      return hits.length === 0 ? "Nothing was found." : hits.map(hitLine).join("\n");
     },
   };
 }
 
-function shown({ scope, memory: { key, kind, title, content, updatedAt } }: MemoryHit): string {
+function hitLine({ scope, memory: { key, kind, title, content, updatedAt } }: MemoryHit): string {
   return escapeTags(`- ${key} [${scope}, ${kind}, ${updatedAt.slice(0, 10)}] ${title}: ${content}`);
 }
 
-function scopeOf(named: string | null, project: Project | null): MemoryScope {
-  if (project === null || named === "user") return "user";
+function scopeNamed(scope: string | null, project: Project | null): MemoryScope {
+  if (project === null || scope === "user") return "user";
   return { project: project.id };
 }
 

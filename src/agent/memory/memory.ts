@@ -14,7 +14,7 @@ import {
 } from "./memory-rules.ts";
 import { memoryQuery, rankMemories } from "./rank-memories.ts";
 import { ScopeLog } from "./scope-log.ts";
-import { type KnownScope, knownScopes } from "./known-scopes.ts";
+import { type ScopeRow, listScopes } from "./known-scopes.ts";
 import { projectDigest } from "#agent/project/project-identity";
 import { folderProject } from "#agent/project/conversation-project";
 
@@ -66,15 +66,15 @@ export class Memory {
   }
 
   /** Remembers something; what has the same key takes its place. */
-  async save(scope: MemoryScope, given: MemoryInput, options: MemorySaveOptions = {}): Promise<Remembered> {
-    const saved = savedBody(given);
+  async save(scope: MemoryScope, input: MemoryInput, options: MemorySaveOptions = {}): Promise<Remembered> {
+    const saved = savedBody(input);
     const { replaces, key } = options;
-    const known = await this.#log(scope).write(({ live }) => {
+    const reader = await this.#log(scope).write(({ live }) => {
       if (replaces !== undefined)
         checkReplaced(live, saved, replaces === null ? null : parseEntryId(replaces));
       return planSave(live, saved);
     }, key);
-    return orUnknown(known.live.get(saved.key), saved.key);
+    return orUnknown(reader.live.get(saved.key), saved.key);
   }
 
   /** What is remembered, the newest change first; with `removed`, what may be restored. */
@@ -117,12 +117,12 @@ export class Memory {
     query: string,
     options: { readonly limit?: number } = {},
   ): Promise<readonly MemoryHit[]> {
-    const asked = memoryQuery(query);
-    if (asked.literal.length === 0) throw new LogError("invalid_request", "There are no words to search for");
-    const known = await this.memories(scopes);
-    const scopeOf = new Map(known.map(({ memory, scope }) => [memory, scope]));
-    const memories = known.map(({ memory }) => memory);
-    return rankMemories(memories, asked, { nowMs: this.nowMs(), literal: true })
+    const words = memoryQuery(query);
+    if (words.literal.length === 0) throw new LogError("invalid_request", "There are no words to search for");
+    const all = await this.memories(scopes);
+    const scopeOf = new Map(all.map(({ memory, scope }) => [memory, scope]));
+    const memories = all.map(({ memory }) => memory);
+    return rankMemories(memories, words, { nowMs: this.nowMs(), literal: true })
       .slice(0, options.limit ?? HITS)
       .map(({ memory, score }) => ({ scope: scopeOf.get(memory) ?? "user", memory, score }));
   }
@@ -138,22 +138,22 @@ export class Memory {
 
   async #change(
     scope: MemoryScope,
-    given: string,
+    name: string,
     { to: change, key: once }: MemoryWriteOptions & { readonly to: "removed" | "restored" },
   ): Promise<Remembered> {
-    const key = normalizeKey(given);
+    const key = normalizeKey(name);
     const before = ({ live, removed }: MemoryReader): Remembered | undefined =>
       (change === "removed" ? live : removed).get(key);
     let changed: Remembered | undefined;
-    const known = await this.#log(scope).write((now) => {
+    const reader = await this.#log(scope).write((now) => {
       changed = before(now) ?? changed;
-      const found = before(now);
-      if (found === undefined) return [];
+      const memory = before(now);
+      if (memory === undefined) return [];
       return change === "restored"
-        ? planRestore(now.live, found)
+        ? planRestore(now.live, memory)
         : [{ type: "memory", change, key, by: "person" }];
     }, once);
-    const after = (change === "removed" ? known.removed : known.live).get(key);
+    const after = (change === "removed" ? reader.removed : reader.live).get(key);
     if (changed === undefined) throw unknownKey(key);
     return after ?? changed;
   }
@@ -162,26 +162,26 @@ export class Memory {
    * Takes memories out for ever, removed ones and every earlier wording included: afterwards no file of the store holds them.
    * Gives the keys that were there.
    */
-  async removeForever(scope: MemoryScope, given: string | readonly string[]): Promise<readonly string[]> {
-    const keys = [given].flat().map(normalizeKey);
+  async removeForever(scope: MemoryScope, input: string | readonly string[]): Promise<readonly string[]> {
+    const keys = [input].flat().map(normalizeKey);
     if (!this.#holdfast.store.facets.includes("erase"))
       throw new LogError("facet_missing", "This store cannot erase; nothing was changed");
-    let gone: readonly string[] = [];
+    let removedKeys: readonly string[] = [];
     const log = this.#log(scope);
-    const { live: held, removed: heldToo } = await log.read();
-    const rest = keys.filter((key) => !held.has(key) && !heldToo.has(key));
+    const { live: liveBefore, removed: removedBefore } = await log.read();
+    const rest = keys.filter((key) => !liveBefore.has(key) && !removedBefore.has(key));
     const older = rest.length === 0 ? rest : await keysInLog(log, rest);
     await log.write(({ live, removed }) => {
       // What is too old to be held is in the log once: a second look would not find it gone.
       const there = keys.filter(
-        (key) => live.has(key) || removed.has(key) || (gone.length === 0 && older.includes(key)),
+        (key) => live.has(key) || removed.has(key) || (removedKeys.length === 0 && older.includes(key)),
       );
-      if (there.length > 0) gone = there;
+      if (there.length > 0) removedKeys = there;
       return there.length === 0 ? [] : [{ type: "memory", change: "erasing", keys: there, by: "person" }];
     });
-    if (gone.length === 0) throw unknownKey(keys.join(", "));
+    if (removedKeys.length === 0) throw unknownKey(keys.join(", "));
     await log.read(); // finishes it
-    return gone;
+    return removedKeys;
   }
 
   /** The project that a folder belongs to: by its id file, its repository, or its path; null: there is no such folder. */
@@ -195,8 +195,8 @@ export class Memory {
   }
 
   /** The scopes that something was ever remembered in, the newest change first. */
-  scopes(): Promise<readonly KnownScope[]> {
-    return knownScopes(this.#holdfast);
+  scopes(): Promise<readonly ScopeRow[]> {
+    return listScopes(this.#holdfast);
   }
 
   /** Every change, in order: the facts of the log as they are. */
@@ -206,8 +206,8 @@ export class Memory {
 
   #log(scope: MemoryScope): ScopeLog {
     const name = scopeName(scope);
-    const known = this.#logs.get(name);
-    if (known !== undefined) return known;
+    const current = this.#logs.get(name);
+    if (current !== undefined) return current;
     const project = scope === "user" ? null : { id: scope.project };
     const title = scope === "user" ? "Memory of the user" : `Memory of ${scope.project}`;
     const log = new ScopeLog(this.#holdfast, { name, title, project });
@@ -233,9 +233,9 @@ export function scopeLog(memory: Memory, scope: MemoryScope): ScopeLog {
 
 /** Those of the keys that some fact names. */
 async function keysInLog(log: ScopeLog, keys: readonly string[]): Promise<readonly string[]> {
-  const found = new Set<string>();
-  for await (const { key } of log.events(0)) if (key !== undefined && keys.includes(key)) found.add(key);
-  return [...found];
+  const matches = new Set<string>();
+  for await (const { key } of log.events(0)) if (key !== undefined && keys.includes(key)) matches.add(key);
+  return [...matches];
 }
 
 /** What the log of a scope is called, but for its number. */

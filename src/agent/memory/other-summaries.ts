@@ -22,10 +22,10 @@ export async function noteSummary(
 ): Promise<void> {
   const project = memory === null ? null : await readRecordedProject(conversation);
   if (memory === null || project === null) return;
-  const at = { conversation: conversation.id, entry };
+  const current = { conversation: conversation.id, entry };
   try {
     await scopeLog(memory, { project: project.id }).write(() => [
-      { type: "memory", change: "summarised", ...at },
+      { type: "memory", change: "summarised", ...current },
     ]);
   } catch (error) {
     // The summary is in the log of its conversation: a memory that cannot be written is no reason to fail its turn.
@@ -41,10 +41,10 @@ interface Summary {
 /** What summaries of other conversations about the same project say of a query, the most fitting first; never of its own or related ones. */
 export async function otherSummaries(
   memory: Memory,
-  at: { readonly conversation: Conversation; readonly project: Project; readonly nowMs: number },
+  place: { readonly conversation: Conversation; readonly project: Project; readonly nowMs: number },
   query: MemoryQuery,
 ): Promise<readonly string[]> {
-  const { conversation, project, nowMs } = at;
+  const { conversation, project, nowMs } = place;
   const { space, id } = conversation;
   const { summaries } = await scopeLog(memory, { project: project.id }).read();
   if (summaries.length === 0) return [];
@@ -55,7 +55,7 @@ export async function otherSummaries(
     const text = own.has(pointer.conversation) ? null : await readSummary(space, pointer);
     if (text !== null) others.push({ pointer, text });
   }
-  const told: string[] = [];
+  const texts: string[] = [];
   const asRanked = others.map(({ pointer, text }) => ({
     pointer,
     title: "",
@@ -64,11 +64,11 @@ export async function otherSummaries(
     keywords: [],
     updatedAt: pointer.time,
   }));
-  for (const { memory: found } of rankMemories(asRanked, query, { nowMs })) {
-    if (told.length === SUMMARIES_TOLD_MAX) break;
-    if (!(await isRelated(space, { id, own }, found.pointer))) told.push(found.content);
+  for (const { memory: summary } of rankMemories(asRanked, query, { nowMs })) {
+    if (texts.length === SUMMARIES_TOLD_MAX) break;
+    if (!(await isRelated(space, { id, own }, summary.pointer))) texts.push(summary.content);
   }
-  return told;
+  return texts;
 }
 
 /** Null where the conversation is gone, or the pointer names something else. */
@@ -76,29 +76,30 @@ async function readSummary(
   space: SpaceStore,
   { conversation, entry }: SummaryPointer,
 ): Promise<string | null> {
-  const found = await ifThere(() => space.entry(conversation, entry));
-  const summary = found === null ? null : decodeEntry(found);
+  const node = await ifThere(() => space.entry(conversation, entry));
+  const summary = node === null ? null : decodeEntry(node);
   return summary?.type === "compaction" ? summary.summary : null;
 }
 
 /** Whether they share a line of forks, or the very summary: as a copy under another id does. */
 async function isRelated(
   space: SpaceStore,
-  at: { readonly id: ConversationId; readonly own: ReadonlySet<ConversationId> },
+  current: { readonly id: ConversationId; readonly own: ReadonlySet<ConversationId> },
   pointer: SummaryPointer,
 ): Promise<boolean> {
-  for (const ancestor of await lineageOf(space, pointer.conversation)) if (at.own.has(ancestor)) return true;
-  return (await ifThere(() => space.entry(at.id, pointer.entry))) !== null;
+  for (const ancestor of await lineageOf(space, pointer.conversation))
+    if (current.own.has(ancestor)) return true;
+  return (await ifThere(() => space.entry(current.id, pointer.entry))) !== null;
 }
 
 /** A conversation and all that it was forked from, by name: also those that are erased. */
 async function lineageOf(space: SpaceStore, id: ConversationId): Promise<ReadonlySet<ConversationId>> {
   const line = new Set<ConversationId>();
-  for (let at: ConversationId | null = id; at !== null && !line.has(at);) {
-    line.add(at);
-    const here: ConversationId = at;
+  for (let current: ConversationId | null = id; current !== null && !line.has(current);) {
+    line.add(current);
+    const here: ConversationId = current;
     const head = await ifThere(() => space.head(here));
-    at = head === null ? null : (head.origin?.source ?? (await importedFrom(space, head)));
+    current = head === null ? null : (head.origin?.source ?? (await importedFrom(space, head)));
   }
   return line;
 }

@@ -55,13 +55,13 @@ interface Fields {
 // Cut into words once for as long as they are remembered.
 const CUT = new WeakMap<object, Fields>();
 
-type Ranked = Pick<Remembered, "title" | "content" | "tags" | "keywords" | "updatedAt"> & {
+type Rankable = Pick<Remembered, "title" | "content" | "tags" | "keywords" | "updatedAt"> & {
   readonly key?: string;
 };
 
-function fieldsOf(memory: Ranked): Fields {
-  const known = CUT.get(memory);
-  if (known !== undefined) return known;
+function fieldsOf(memory: Rankable): Fields {
+  const cache = CUT.get(memory);
+  if (cache !== undefined) return cache;
   const { key = "", title, content, tags, keywords } = memory;
   const fields = {
     title: fieldOf(title),
@@ -106,18 +106,18 @@ export function memoryQuery(text: string): MemoryQuery {
 }
 
 /** How much a memory has to do with a query, by its words alone; 0: nothing. */
-function lexicalScore(memory: Ranked, { words, paths }: MemoryQuery): number {
+function lexicalScore(memory: Rankable, { words, paths }: MemoryQuery): number {
   const { title, content, tags, keywords, whole } = fieldsOf(memory);
-  const asked = [...words];
-  const found = (field: Field): number => asked.filter((word) => occurs(word, field)).length;
+  const queryWords = [...words];
+  const matchCount = (field: Field): number => queryWords.filter((word) => occurs(word, field)).length;
   const share = (fields: readonly Field[]): number =>
-    fields.length === 0 || asked.length === 0
+    fields.length === 0 || queryWords.length === 0
       ? 0
-      : fields.filter((field) => found(field) > 0).length / Math.min(fields.length, asked.length);
-  const inTitle = found(title);
-  const tagWeight = asked.length >= 3 ? 4 : asked.length === 2 ? 2.5 : 1.5;
-  const ofTitle = inTitle / Math.max(1, asked.length + title.words.size - inTitle);
-  const ofContent = asked.length === 0 ? 0 : found(content) / asked.length;
+      : fields.filter((field) => matchCount(field) > 0).length / Math.min(fields.length, queryWords.length);
+  const inTitle = matchCount(title);
+  const tagWeight = queryWords.length >= 3 ? 4 : queryWords.length === 2 ? 2.5 : 1.5;
+  const ofTitle = inTitle / Math.max(1, queryWords.length + title.words.size - inTitle);
+  const ofContent = queryWords.length === 0 ? 0 : matchCount(content) / queryWords.length;
   const ofPaths = paths.some((path) => whole.includes(path)) ? 2 : 0;
   return (
     tagWeight * Math.min(1, share(tags)) +
@@ -128,14 +128,14 @@ function lexicalScore(memory: Ranked, { words, paths }: MemoryQuery): number {
   );
 }
 
-function hasAll(memory: Ranked, { literal }: MemoryQuery): boolean {
+function hasAll(memory: Rankable, { literal }: MemoryQuery): boolean {
   return literal.length > 0 && literal.every((word) => fieldsOf(memory).whole.includes(word));
 }
 
 const ALL_WORDS = 100; // what has every word as it was typed comes before what is merely alike
 
 /** Those that have to do with a query, the most first; between equals the newer ones. A memory without any of its words is not among them. */
-export function rankMemories<M extends Ranked>(
+export function rankMemories<M extends Rankable>(
   memories: readonly M[],
   query: MemoryQuery,
   options: { readonly nowMs: number; readonly literal?: boolean },
@@ -159,10 +159,13 @@ export function excerptOf(text: string, { literal, words }: MemoryQuery, charsMa
   const plain = folded(text);
   const placesOf = (some: Iterable<string>): readonly number[] =>
     [...some].map((word) => plain.indexOf(word)).filter((place) => place !== -1);
-  const said = placesOf(words);
-  const places = said.length > 0 ? said : placesOf(literal);
-  const at = Math.max(0, Math.min(Math.min(...places, text.length) - charsMax / 4, text.length - charsMax));
-  const from = places.length === 0 ? 0 : Math.floor(at);
+  const wordPlaces = placesOf(words);
+  const places = wordPlaces.length > 0 ? wordPlaces : placesOf(literal);
+  const start = Math.max(
+    0,
+    Math.min(Math.min(...places, text.length) - charsMax / 4, text.length - charsMax),
+  );
+  const from = places.length === 0 ? 0 : Math.floor(start);
   const part = text
     .slice(from === 0 ? 0 : from + 1, from + charsMax - 1)
     .toWellFormed()

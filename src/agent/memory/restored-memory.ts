@@ -41,10 +41,10 @@ export async function restoreMemory(
 
 /** What was restored before, as it is by now: memory changes without the conversation. */
 export async function refreshMemory(
-  known: RestoredMemory | null,
+  before: RestoredMemory | null,
   memory: Memory | null,
 ): Promise<RestoredMemory | null> {
-  if (memory === null || known === null) return known;
-  const stamp = await memory.stamp(scopesFor(known.project));
-  return stamp === STAMPS.get(known) ? known : readMemory(memory, known.project);
+  if (memory === null || before === null) return before;
+  const stamp = await memory.stamp(scopesFor(before.project));
+  return stamp === STAMPS.get(before) ? before : readMemory(memory, before.project);
 }

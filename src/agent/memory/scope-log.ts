@@ -15,7 +15,7 @@ const COPIED_AT_ONCE = 500;
 const MEMORIES = projectionBy(() => new MemoryReader(), ["memory"]);
 
 type MemoryBody = Extract<EntryBody, { type: "memory" }>;
-type Planned = (known: MemoryReader) => readonly MemoryBody[];
+type MemoryPlan = (reader: MemoryReader) => readonly MemoryBody[];
 
 /** What a scope's log is called, and what its root says. */
 export interface ScopeName {
@@ -53,7 +53,7 @@ export class ScopeLog {
   }
 
   /** Writes what follows from what is remembered; nothing where that is nothing, or was written under its key before. */
-  write(bodies: Planned, key: string | null = null): Promise<MemoryReader> {
+  write(bodies: MemoryPlan, key: string | null = null): Promise<MemoryReader> {
     return this.#alone(() => this.#write(bodies, key));
   }
 
@@ -72,8 +72,8 @@ export class ScopeLog {
   /** The log that counts as it lies there, be there a move to finish or not. */
   current(): Promise<ConversationId | null> {
     return this.#alone(async () => {
-      const found = await this.#find();
-      return found && this.#number !== null ? this.#id(this.#number) : null;
+      const exists = await this.#find();
+      return exists && this.#number !== null ? this.#id(this.#number) : null;
     });
   }
 
@@ -81,8 +81,8 @@ export class ScopeLog {
   async *events(after: number): AsyncGenerator<EntryOf<"memory">> {
     await this.read();
     if (this.#number === null) return;
-    const wanted = { after, types: ["memory"] } as const;
-    for await (const stored of readLog(this.#holdfast.space, this.#id(this.#number), wanted)) {
+    const range = { after, types: ["memory"] } as const;
+    for await (const stored of readLog(this.#holdfast.space, this.#id(this.#number), range)) {
       const entry = decodeEntry(stored);
       if (entry.type === "memory") yield entry;
     }
@@ -104,11 +104,11 @@ export class ScopeLog {
     throw tooBusy();
   }
 
-  async #write(bodies: Planned, key: string | null): Promise<MemoryReader> {
+  async #write(bodies: MemoryPlan, key: string | null): Promise<MemoryReader> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const known = await this.#read();
-      const facts = bodies(known);
-      if (facts.length === 0) return known;
+      const reader = await this.#read();
+      const facts = bodies(reader);
+      if (facts.length === 0) return reader;
       if (this.#number === null) {
         await this.#create(FIRST).catch(ignoreGone);
         continue; // another process may have made a later one in between
@@ -268,8 +268,8 @@ export class ScopeLog {
       if (batch.length > 0) await next.appendOutside(batch, { key: `copy/${number}/${copied++}` });
       batch = [];
     };
-    const wanted = { types: ["memory"], upTo: erasing.seq - 1 } as const;
-    for await (const stored of readLog(this.#holdfast.space, this.#id(number), wanted)) {
+    const range = { types: ["memory"], upTo: erasing.seq - 1 } as const;
+    for await (const stored of readLog(this.#holdfast.space, this.#id(number), range)) {
       const entry = decodeEntry(stored);
       if (entry.type === "memory" && entry.key !== undefined && erasing.keys.has(entry.key)) continue;
       batch.push(bodyLine(stored));

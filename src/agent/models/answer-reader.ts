@@ -87,18 +87,18 @@ export class AnswerReader {
         this.errors.push(part.error);
         return null;
       default:
-        this.#other(part);
+        this.#addOther(part);
         return null;
     }
   }
 
-  #other(part: LanguageModelV4StreamPart): void {
+  #addOther(part: LanguageModelV4StreamPart): void {
     // What later versions add and nobody knows here has a default: it is kept.
     if (part.type === "ping" || part.type === "raw" || part.type === "response-metadata") return;
     if (part.type === "tool-input-end" || (part.type === "tool-result" && part.preliminary === true)) return;
     if (part.type === "custom" && part.kind.endsWith(".message_start")) {
-      const said = Object.values(part.providerMetadata ?? {})[0];
-      this.usage = startUsage(said?.["usage"], this.#price) ?? this.usage;
+      const metadata = Object.values(part.providerMetadata ?? {})[0];
+      this.usage = startUsage(metadata?.["usage"], this.#price) ?? this.usage;
       return;
     }
     if (part.type === "file" || part.type === "reasoning-file") this.#keep(fileBlock(part));
@@ -153,9 +153,9 @@ export class AnswerReader {
   }
 
   /** Models repeat ids, and leave them out: within an answer every call has one of its own. */
-  #ownId(given: string): string {
-    let id = given === "" ? "call" : given;
-    for (let count = 2; this.#ids.has(id); count++) id = `${given === "" ? "call" : given}_${count}`;
+  #ownId(callId: string): string {
+    let id = callId === "" ? "call" : callId;
+    for (let count = 2; this.#ids.has(id); count++) id = `${callId === "" ? "call" : callId}_${count}`;
     this.#ids.add(id);
     return id;
   }
@@ -198,8 +198,8 @@ function metadataOf({ providerMetadata }: { readonly providerMetadata?: object }
 
 function mergedMetadata(one: Metadata, other: Metadata): Metadata {
   const merged: { [provider: string]: Json } = { ...one };
-  for (const [provider, said] of Object.entries(other))
-    merged[provider] = { ...(merged[provider] as object | undefined), ...(said as object) };
+  for (const [provider, value] of Object.entries(other))
+    merged[provider] = { ...(merged[provider] as object | undefined), ...(value as object) };
   return merged;
 }
 
@@ -217,12 +217,12 @@ function inputOf(raw: string): Json | undefined {
 function fileBlock(
   part: Extract<LanguageModelV4StreamPart, { type: "file" | "reasoning-file" }>,
 ): ContentBlock {
-  const { data: given, mediaType } = part;
-  if (given.type === "url") return partBlock(part);
-  const data = typeof given.data === "string" ? given.data : Buffer.from(given.data).toString("base64");
+  const { data: content, mediaType } = part;
+  if (content.type === "url") return partBlock(part);
+  const data = typeof content.data === "string" ? content.data : Buffer.from(content.data).toString("base64");
   if (part.type === "reasoning-file") {
-    const held = { ...part, data: { type: "data", data } };
-    return partBlock(held);
+    const stored = { ...part, data: { type: "data", data } };
+    return partBlock(stored);
   }
   return {
     type: mediaType.startsWith("image/") ? "image" : "file",
@@ -242,9 +242,9 @@ function warningText(warning: SharedV4Warning): string {
 const MILLION = 1_000_000;
 
 /** What was used, with its cost where the price is known. Input counts what came from no cache, as everywhere in a log. */
-function usageOf(given: LanguageModelV4Usage | undefined, price: Price | null): Usage | null {
-  if (given === undefined) return null;
-  const { inputTokens: input, outputTokens: output } = given;
+function usageOf(usage: LanguageModelV4Usage | undefined, price: Price | null): Usage | null {
+  if (usage === undefined) return null;
+  const { inputTokens: input, outputTokens: output } = usage;
   const cached = tokenCount(input.cacheRead) + tokenCount(input.cacheWrite);
   const fresh = input.noCache ?? (input.total === undefined ? undefined : Math.max(0, input.total - cached));
   const counts: Usage = {
@@ -271,12 +271,13 @@ function withCost(usage: Usage, price: Price | null): Usage {
 /** What Anthropic says at the start of a stream, for one that never gets to its end. */
 function startUsage(raw: unknown, price: Price | null): Usage | null {
   if (typeof raw !== "object" || raw === null) return null;
-  const said = raw as { readonly [name: string]: unknown };
-  const at = (name: string): number | undefined => (typeof said[name] === "number" ? said[name] : undefined);
+  const counters = raw as { readonly [name: string]: unknown };
+  const counter = (name: string): number | undefined =>
+    typeof counters[name] === "number" ? counters[name] : undefined;
   const counts: Usage = {
-    ...member("inputTokens", at("input_tokens")),
-    ...member("cacheReadTokens", at("cache_read_input_tokens")),
-    ...member("cacheWriteTokens", at("cache_creation_input_tokens")),
+    ...member("inputTokens", counter("input_tokens")),
+    ...member("cacheReadTokens", counter("cache_read_input_tokens")),
+    ...member("cacheWriteTokens", counter("cache_creation_input_tokens")),
   };
   return Object.keys(counts).length === 0 ? null : withCost(counts, price);
 }

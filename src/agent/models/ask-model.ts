@@ -4,7 +4,7 @@ import type { Ending } from "#turn/rules/ending";
 import { SilenceWatch } from "#turn/silence-watch";
 import { AnswerReader } from "./answer-reader.ts";
 import type { AgentModel } from "./model.ts";
-import type { Asked, Finish, ModelAnswer, ModelEvent, ModelRequest } from "./model-answer.ts";
+import type { ModelOutcome, Finish, ModelAnswer, ModelEvent, ModelRequest } from "./model-answer.ts";
 import { brokenStream, endingOf } from "./model-endings.ts";
 import { callOptionsOf } from "./request.ts";
 
@@ -24,11 +24,11 @@ const ANSWER_CHARS_MAX = 4_000_000; // a million tokens; no model gives as many
 
 /** Asks a model once. Whatever happens to the call is an outcome; only what the listener throws is thrown. */
 export async function askModel(
-  asked: AgentModel,
+  model: AgentModel,
   request: ModelRequest,
   options: AskOptions,
-): Promise<Asked> {
-  const reader = new AnswerReader(asked.price);
+): Promise<ModelOutcome> {
+  const reader = new AnswerReader(model.price);
   const clock = options.clock ?? systemClock;
   const silent = new AbortController();
   using silence = new SilenceWatch({
@@ -41,25 +41,25 @@ export async function askModel(
   let failure: Ending | null = null;
   try {
     const { stream } = await unlessStopped(stop, async () =>
-      (asked.model as LanguageModelV4).doStream({ ...callOptionsOf(asked, request), abortSignal: stop }),
+      (model.model as LanguageModelV4).doStream({ ...callOptionsOf(model, request), abortSignal: stop }),
     );
     silence.restart();
     const whole = await readAll(stream, stop, (part) => {
       silence.restart();
       const event = reader.add(part);
-      return reader.chars > answerChars ? "enough" : told(options, event);
+      return reader.chars > answerChars ? "enough" : tellListener(options, event);
     });
     if (!whole) failure = neverStops(answerChars);
   } catch (error) {
     if (error instanceof ListenerFailure) throw error.cause;
-    failure = endingOf(error, clock.nowMs(), asked.id);
+    failure = endingOf(error, clock.nowMs(), model.id);
   }
   if (options.signal.aborted)
     failure = { class: "cancelled", message: "The call was cancelled", resetAtMs: null };
   else if (silent.signal.aborted)
     failure = brokenStream(`Nothing came from the model for ${Math.round(options.silenceMs / 1_000)} s`);
   return outcomeOf(reader, failure, {
-    anthropic: asked.model.provider.includes("anthropic"),
+    anthropic: model.model.provider.includes("anthropic"),
     nowMs: clock.nowMs(),
   });
 }
@@ -67,7 +67,7 @@ export async function askModel(
 class ListenerFailure extends Error {}
 
 /** A promise only where the listener makes one: most of a stream's time is spent between its parts. */
-function told({ onEvent }: AskOptions, event: ModelEvent | null): Promise<void> | undefined {
+function tellListener({ onEvent }: AskOptions, event: ModelEvent | null): Promise<void> | undefined {
   try {
     const done = event === null ? undefined : onEvent?.(event);
     return done instanceof Promise ? done.catch(failed) : undefined;
@@ -128,16 +128,16 @@ function outcomeOf(
   reader: AnswerReader,
   failure: Ending | null,
   { anthropic, nowMs }: { readonly anthropic: boolean; readonly nowMs: number },
-): Asked {
+): ModelOutcome {
   const content = reader.content();
   const { usage, finish } = reader;
   const errors = reader.errors.filter((error) => !(anthropic && isUnknownEvent(error)));
   const ending = failure ?? (errors.length > 0 ? endingOf(errors[0], nowMs) : endingOfFinish(finish));
   if (ending !== null) return { answer: null, ending, partial: content, usage };
   const calls = content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
-  const how = finishOf(finish, calls.length > 0);
-  const brokenCalls = how === "length" || how === "filtered" ? calls : reader.broken;
-  const answer: ModelAnswer = { content, brokenCalls, finish: how, usage, warnings: reader.warnings };
+  const finishKind = finishOf(finish, calls.length > 0);
+  const brokenCalls = finishKind === "length" || finishKind === "filtered" ? calls : reader.broken;
+  const answer: ModelAnswer = { content, brokenCalls, finish: finishKind, usage, warnings: reader.warnings };
   return { answer, ending: null };
 }
 

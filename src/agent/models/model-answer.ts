@@ -45,7 +45,7 @@ export interface ModelAnswer {
 }
 
 /** What became of one call of a model. */
-export type Asked =
+export type ModelOutcome =
   | { readonly answer: ModelAnswer; readonly ending: null }
   /** No answer: why, what had come by then, and what is known to have been used. */
   | {

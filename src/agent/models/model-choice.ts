@@ -1,12 +1,12 @@
 import type { EntryBody } from "#log/entry";
 import { cwdOf, isAskedDirectly, modelChange, type Settings } from "#log/projections/settings";
 import type { AgentWork } from "#agent/loop/loop-turn";
-import type { SettledOptions } from "#agent/agent-options";
-import type { AgentModel, ModelGiven } from "./model.ts";
+import type { ResolvedOptions } from "#agent/agent-options";
+import type { AgentModel, ModelInput } from "./model.ts";
 import { idOfModel } from "./open-model.ts";
 
 /** The model a turn asks, and where it works. */
-export interface ChosenModel {
+export interface ModelSelection {
   readonly model: AgentModel;
   /** Those that are asked in its place, in order. */
   readonly fallbacks: readonly AgentModel[];
@@ -18,20 +18,20 @@ export interface ChosenModel {
 
 /** Which model is asked in which conversation; those that are named are opened once. */
 export class ModelChoice {
-  readonly #options: Pick<SettledOptions, "model" | "fallbackModels" | "openModel">;
+  readonly #options: Pick<ResolvedOptions, "model" | "fallbackModels" | "openModel">;
   readonly #opened = new Map<string, Promise<AgentModel>>();
 
-  constructor(options: Pick<SettledOptions, "model" | "fallbackModels" | "openModel">) {
+  constructor(options: Pick<ResolvedOptions, "model" | "fallbackModels" | "openModel">) {
     this.#options = options;
   }
 
   /** The one told, else the conversation's, else the agent's own. */
-  async choose(work: AgentWork, told: ModelGiven | undefined): Promise<ChosenModel> {
+  async choose(work: AgentWork, input: ModelInput | undefined): Promise<ModelSelection> {
     const { conversation, owner, warm } = work;
     const head = owner.unchangedHead ?? (await conversation.head());
     const settings = warm.context.settingsAt(head) ?? (await conversation.settings());
     const { cwd } = head;
-    const model = await this.#open(told ?? chosenModel(settings) ?? this.#options.model);
+    const model = await this.#open(input ?? modelOfSettings(settings) ?? this.#options.model);
     const others = await Promise.all(this.#options.fallbackModels.map((one) => this.#open(one)));
     const fallbacks = others.filter(({ id }) => id !== model.id);
     const bodies = settings.model === model.id ? [] : [modelChange(model.id)];
@@ -41,7 +41,7 @@ export class ModelChoice {
 
   /** Why a model that a conversation names cannot be asked here; null when it can, or is another agent's own. */
   async problem(model: string): Promise<string | null> {
-    const chosen = chosenModel({ model });
+    const chosen = modelOfSettings({ model });
     if (chosen === null) return null;
     return this.#open(chosen).then(
       () => null,
@@ -49,21 +49,21 @@ export class ModelChoice {
     );
   }
 
-  async #open(given: ModelGiven): Promise<AgentModel> {
+  async #open(input: ModelInput): Promise<AgentModel> {
     const { model: own, openModel } = this.#options;
     // A conversation names a model that was handed in as an object by its id.
-    if (typeof given === "string" && typeof own !== "string" && idOfModel(own) === given)
+    if (typeof input === "string" && typeof own !== "string" && idOfModel(own) === input)
       return openModel(own);
-    if (typeof given !== "string") return openModel(given);
-    const opening = this.#opened.get(given) ?? openModel(given);
-    this.#opened.set(given, opening);
-    opening.catch(() => this.#opened.delete(given));
+    if (typeof input !== "string") return openModel(input);
+    const opening = this.#opened.get(input) ?? openModel(input);
+    this.#opened.set(input, opening);
+    opening.catch(() => this.#opened.delete(input));
     return opening;
   }
 }
 
 /** The model of a conversation that can be asked here; that of an agent which carried it before has a name that says nothing. */
-export function chosenModel(settings: Pick<Settings, "model" | "modelProvider">): string | null {
+export function modelOfSettings(settings: Pick<Settings, "model" | "modelProvider">): string | null {
   const { model } = settings;
   const direct = isAskedDirectly(settings) ?? (model === "sim" || model?.includes("/"));
   return direct === true ? model : null;

@@ -64,7 +64,7 @@ export function endingOf(error: unknown, nowMs: number, model?: string): Ending 
 
 /** Words of a service alone help nobody who does not know which it was. */
 function withPlace(error: unknown, message: string, model: string): string {
-  const { url, statusCode: status } = (error ?? {}) as Said;
+  const { url, statusCode: status } = (error ?? {}) as ErrorFields;
   if (typeof url !== "string" || !URL.canParse(url)) return message;
   const { origin, pathname } = new URL(url);
   if (typeof status !== "number" || status === 200)
@@ -84,7 +84,7 @@ interface ErrorSigns {
   readonly data: { readonly [name: string]: Json };
 }
 
-interface Said {
+interface ErrorFields {
   readonly name?: unknown;
   readonly message?: unknown;
   readonly type?: unknown;
@@ -98,30 +98,32 @@ interface Said {
 
 function signsOf(error: unknown): ErrorSigns {
   if (typeof error !== "object" || error === null)
-    return { code: null, message: words(typeof error === "string" ? error : ""), data: {} };
-  const said = error as Said;
-  const known = knownError(said);
-  if (known !== null) return known;
-  const status = typeof said.statusCode === "number" ? said.statusCode : null;
-  const told = { type: said.type, code: said.code, error: said.data } as { readonly [name: string]: unknown };
-  const kept = keptMembers(told, 0);
+    return { code: null, message: safeMessage(typeof error === "string" ? error : ""), data: {} };
+  const fields = error as ErrorFields;
+  const signs = knownError(fields);
+  if (signs !== null) return signs;
+  const status = typeof fields.statusCode === "number" ? fields.statusCode : null;
+  const details = { type: fields.type, code: fields.code, error: fields.data } as {
+    readonly [name: string]: unknown;
+  };
+  const members = errorMembers(details, 0);
   // A connection that broke has no status, or that of the headers, which came in time.
-  const broke = said.isRetryable === true && (status === null || status === 200);
+  const broke = fields.isRetryable === true && (status === null || status === 200);
   const data = {
-    ...kept,
+    ...members,
     ...(status === null || status === 200 ? {} : { status }),
     ...(broke ? { error_kind: "network_error" } : {}),
   };
-  const message = words(typeof said.message === "string" ? said.message : "");
+  const message = safeMessage(typeof fields.message === "string" ? fields.message : "");
   const fallback =
     status === null ? "The model's service failed" : `The model's service answered with status ${status}`;
-  return { code: codeIn(told, 0), message: message === "" ? fallback : message, data };
+  return { code: codeIn(details, 0), message: message === "" ? fallback : message, data };
 }
 
 const ODD_STREAM = "The model's service sent something that is no part of an answer";
 
 /** Errors of the packages themselves, whose words quote what was sent or received. */
-function knownError({ name, message }: Said): ErrorSigns | null {
+function knownError({ name, message }: ErrorFields): ErrorSigns | null {
   const kind = (error_kind: string, text: string): ErrorSigns => ({
     code: null,
     message: text,
@@ -136,7 +138,10 @@ function knownError({ name, message }: Said): ErrorSigns | null {
     case "AI_LoadAPIKeyError":
       return kind("authentication_error", "The model has no key");
     case "AI_UnsupportedFunctionalityError":
-      return kind("unsupported_functionality", `The model cannot be sent this: ${words(String(message))}`);
+      return kind(
+        "unsupported_functionality",
+        `The model cannot be sent this: ${safeMessage(String(message))}`,
+      );
     case "Error":
       // What Anthropic's package throws where the first line of a stream is no event.
       return /normalized \w+ stream error/.test(String(message)) ? kind("broken_stream", ODD_STREAM) : null;
@@ -149,32 +154,32 @@ function knownError({ name, message }: Said): ErrorSigns | null {
   }
 }
 
-const KEPT = new Set(["type", "status", "message", "reason", "error", "details"]);
+const ERROR_MEMBERS = new Set(["type", "status", "message", "reason", "error", "details"]);
 const DEPTH_MAX = 4;
 
 /** What an error says of itself. Everything else in it may be the request. */
-function keptMembers(given: unknown, depth: number): { readonly [name: string]: Json } {
-  if (typeof given !== "object" || given === null || depth > DEPTH_MAX) return {};
-  const kept: { [name: string]: Json } = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (!KEPT.has(name)) continue;
-    if (typeof value === "object") kept[name] = keptMembers(value, depth + 1);
+function errorMembers(input: unknown, depth: number): { readonly [name: string]: Json } {
+  if (typeof input !== "object" || input === null || depth > DEPTH_MAX) return {};
+  const members: { [name: string]: Json } = {};
+  for (const [name, value] of Object.entries(input)) {
+    if (!ERROR_MEMBERS.has(name)) continue;
+    if (typeof value === "object") members[name] = errorMembers(value, depth + 1);
     // A status in words is a kind; the one in digits is on the error itself.
-    else if (typeof value === "string") kept[name === "status" ? "error_kind" : name] = words(value);
+    else if (typeof value === "string") members[name === "status" ? "error_kind" : name] = safeMessage(value);
   }
-  return kept;
+  return members;
 }
 
-function codeIn(given: unknown, depth: number): string | null {
-  if (typeof given !== "object" || given === null || depth > DEPTH_MAX) return null;
-  const { code, error } = given as { readonly code?: unknown; readonly error?: unknown };
+function codeIn(value: unknown, depth: number): string | null {
+  if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return null;
+  const { code, error } = value as { readonly code?: unknown; readonly error?: unknown };
   return typeof code === "string" && /^[a-z][\w-]*$/i.test(code) ? code : codeIn(error, depth + 1);
 }
 
 const WORDS_MAX = 500;
 
 /** For people, and kept: without anything that looks like a key, and not the length of a prompt. */
-function words(text: string): string {
+function safeMessage(text: string): string {
   const plain = text.replaceAll(/\b(?:sk|pk|rk|key|AIza|Bearer)[-_ ]?[\w*.-]{12,}/g, "[key]").trim();
   return plain.length > WORDS_MAX ? `${plain.slice(0, WORDS_MAX).toWellFormed()}…` : plain;
 }
@@ -182,8 +187,10 @@ function words(text: string): string {
 const WAIT_MS_MAX = 691_200_000; // eight days; what says more was misread
 
 function resetAt(error: unknown, nowMs: number): { readonly resets_at?: number } {
-  const headers = (error as Said | null)?.responseHeaders as { readonly [name: string]: string } | undefined;
-  const ms = headerMs(headers, nowMs) ?? delayIn((error as Said | null)?.data, 0);
+  const headers = (error as ErrorFields | null)?.responseHeaders as
+    | { readonly [name: string]: string }
+    | undefined;
+  const ms = headerMs(headers, nowMs) ?? delayIn((error as ErrorFields | null)?.data, 0);
   return ms === null || ms < 0 || ms > WAIT_MS_MAX ? {} : { resets_at: nowMs + ms };
 }
 
@@ -198,13 +205,13 @@ function headerMs(headers: { readonly [name: string]: string } | undefined, nowM
 }
 
 /** Google says it in the error's details, as `17s`. */
-function delayIn(given: unknown, depth: number): number | null {
-  if (typeof given !== "object" || given === null || depth > DEPTH_MAX) return null;
-  for (const [name, value] of Object.entries(given)) {
+function delayIn(input: unknown, depth: number): number | null {
+  if (typeof input !== "object" || input === null || depth > DEPTH_MAX) return null;
+  for (const [name, value] of Object.entries(input)) {
     const seconds =
       name === "retryDelay" && typeof value === "string" ? /^([\d.]+)s$/.exec(value)?.[1] : undefined;
-    const found = seconds === undefined ? delayIn(value, depth + 1) : Math.round(Number(seconds) * 1_000);
-    if (found !== null) return found;
+    const delay = seconds === undefined ? delayIn(value, depth + 1) : Math.round(Number(seconds) * 1_000);
+    if (delay !== null) return delay;
   }
   return null;
 }

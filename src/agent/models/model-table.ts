@@ -1,7 +1,7 @@
 import type { Price } from "./model.ts";
 
 /** What is known of a model before it is asked. */
-export interface KnownModel {
+export interface ModelFacts {
   readonly window: number | null;
   readonly price: Price | null;
   /** It refuses thinking of its own behind anything that has changed since. */
@@ -21,7 +21,7 @@ function dollars(input: number, output: number, cacheRead: number, cacheWrite?: 
  * Figures of 2026-11-16; what was recorded stays what it was reckoned by. By the beginning of `provider/name`; the longest that fits counts. A model whose price depends on the length of the prompt
  * has none here: a figure that is right for some requests only would be taken for right.
  */
-const KNOWN: { readonly [prefix: string]: KnownModel } = {
+const KNOWN: { readonly [prefix: string]: ModelFacts } = {
   sim: { window: 200_000, price: dollars(0, 0, 0, 0) },
   "sim-agent": { window: 200_000, price: dollars(0, 0, 0, 0) }, // the simulated agent of the command line
   "anthropic/claude-fable-5": { window: 1_000_000, price: dollars(10, 50, 1, 12.5) },
@@ -60,13 +60,13 @@ const KNOWN: { readonly [prefix: string]: KnownModel } = {
   "google/gemini-2.5-flash-lite": { window: 1_048_576, price: dollars(0.1, 0.4, 0.01) },
 };
 
-const UNKNOWN: KnownModel = { window: null, price: null };
+const UNKNOWN: ModelFacts = { window: null, price: null };
 
 /** A name may go on with a date or `latest`, which say which issue of the model is meant, and with nothing else. */
 const ISSUE = /^(?:[-@](?:latest|\d{8}|\d{4}-\d\d-\d\d))?$/;
 
-export function knownModel(id: string): KnownModel {
-  if (id.startsWith("sim/")) return knownModel("sim");
+export function modelFacts(id: string): ModelFacts {
+  if (id.startsWith("sim/")) return modelFacts("sim");
   const fitting = Object.keys(KNOWN).filter(
     (name) => id.startsWith(name) && ISSUE.test(id.slice(name.length)),
   );
@@ -75,7 +75,7 @@ export function knownModel(id: string): KnownModel {
 }
 
 /** The names that are known of a model's provider. */
-export function knownModels(id: string): readonly string[] {
+export function modelNames(id: string): readonly string[] {
   const provider = id.slice(0, id.indexOf("/") + 1);
   return provider === "" ? [] : Object.keys(KNOWN).filter((name) => name.startsWith(provider));
 }

@@ -31,4 +31,4 @@ export interface AgentModel {
 }
 
 /** `provider/name`, a model of the AI SDK, or one with what is known of it. */
-export type ModelGiven = string | LanguageModel | AgentModel;
+export type ModelInput = string | LanguageModel | AgentModel;

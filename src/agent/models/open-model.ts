@@ -1,8 +1,8 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { LogError } from "#log/errors";
 import { checkNumbers } from "#log/with-defaults";
-import type { AgentModel, ModelGiven } from "./model.ts";
-import { knownModel } from "./model-table.ts";
+import type { AgentModel, ModelInput } from "./model.ts";
+import { modelFacts } from "./model-table.ts";
 import { type Provider, PROVIDERS, type ProviderSettings } from "./providers.ts";
 import { simModel } from "./sim/sim-model.ts";
 
@@ -17,18 +17,18 @@ export interface OpenModelOptions {
  * A model to ask, by its name or as an object. What is missing is the caller's mistake and found here, before anything is
  * asked; whether a model of that name exists only its provider knows.
  */
-export async function openModel(given: ModelGiven, options: OpenModelOptions = {}): Promise<AgentModel> {
-  if (typeof given === "string") return openNamed(given, options);
-  if (typeof given === "object" && given !== null && "model" in given) return wholeModel(given);
-  const model = checked(given);
-  return withKnown(idOfModel(model), model);
+export async function openModel(input: ModelInput, options: OpenModelOptions = {}): Promise<AgentModel> {
+  if (typeof input === "string") return openNamed(input, options);
+  if (typeof input === "object" && input !== null && "model" in input) return wholeModel(input);
+  const model = checkModel(input);
+  return withFacts(idOfModel(model), model);
 }
 
-type GivenModel = Pick<AgentModel, "id" | "model"> & Partial<AgentModel>;
+type PartialModel = Pick<AgentModel, "id" | "model"> & Partial<AgentModel>;
 
 /** A model with all that is known of it. Figures that cannot be meant are found here: after the answer it would be lost for them. */
-export function wholeModel(given: GivenModel): AgentModel {
-  const { id, window = null, maxOutput = null, price = null } = given;
+export function wholeModel(partial: PartialModel): AgentModel {
+  const { id, window = null, maxOutput = null, price = null } = partial;
   if (typeof id !== "string" || id.trim() === "")
     throw new LogError("invalid_request", "A model needs an id, for example openai/gpt-5");
   checkNumbers({ window: window ?? undefined, maxOutput: maxOutput ?? undefined }, SIZES);
@@ -42,26 +42,26 @@ export function wholeModel(given: GivenModel): AgentModel {
       );
     checkNumbers(price, PRICES);
   }
-  return { id, model: checked(given.model), window, maxOutput, price };
+  return { id, model: checkModel(partial.model), window, maxOutput, price };
 }
 
 const PRICES = { input: "price", output: "price", cacheRead: "price", cacheWrite: "price" } as const;
 const SIZES = { window: "count", maxOutput: "count" } as const;
 
 /** `provider/name` of a model that was handed in. The package's own name of the provider says the API behind a dot. */
-export function idOfModel(given: Exclude<ModelGiven, string>): string {
-  if ("id" in given) return given.id;
-  const { provider, modelId } = given;
+export function idOfModel(input: Exclude<ModelInput, string>): string {
+  if ("id" in input) return input.id;
+  const { provider, modelId } = input;
   return `${provider.split(".")[0] ?? provider}/${modelId}`;
 }
 
-function withKnown(id: string, model: LanguageModelV4): AgentModel {
-  const { window, price } = knownModel(id);
+function withFacts(id: string, model: LanguageModelV4): AgentModel {
+  const { window, price } = modelFacts(id);
   return { id, model, window, maxOutput: null, price };
 }
 
-function checked(given: unknown): LanguageModelV4 {
-  const model = given as Partial<LanguageModelV4> | null | undefined;
+function checkModel(input: unknown): LanguageModelV4 {
+  const model = input as Partial<LanguageModelV4> | null | undefined;
   const version: unknown = model?.specificationVersion;
   if (version === "v4" && typeof model?.doStream === "function") return model as LanguageModelV4;
   const is = typeof version === "string" ? `one of version ${version}` : "no model";
@@ -72,7 +72,7 @@ function checked(given: unknown): LanguageModelV4 {
 }
 
 async function openNamed(id: string, options: OpenModelOptions): Promise<AgentModel> {
-  if (id === "sim" || id.startsWith("sim/")) return withKnown(id, simModel(id));
+  if (id === "sim" || id.startsWith("sim/")) return withFacts(id, simModel(id));
   const slash = id.indexOf("/");
   const provider = Object.hasOwn(PROVIDERS, id.slice(0, slash)) ? PROVIDERS[id.slice(0, slash)] : undefined;
   const name = id.slice(slash + 1);
@@ -83,20 +83,20 @@ async function openNamed(id: string, options: OpenModelOptions): Promise<AgentMo
       { model: id },
     );
   const settings = settingsOf(id, provider, options);
-  return withKnown(id, await load(id, provider, () => provider.load(settings, name)));
+  return withFacts(id, await load(id, provider, () => provider.load(settings, name)));
 }
 
 function settingsOf(id: string, provider: Provider, options: OpenModelOptions): ProviderSettings {
   const { baseUrl, env = process.env } = options;
   const { keyVariable, baseUrlVariable } = provider;
-  const said = baseUrlVariable === null ? undefined : env[baseUrlVariable];
-  if (said === "" && baseUrl === undefined)
+  const envUrl = baseUrlVariable === null ? undefined : env[baseUrlVariable];
+  if (envUrl === "" && baseUrl === undefined)
     throw new LogError(
       "invalid_request",
       `${baseUrlVariable} is set and empty, so the model ${id} cannot be reached: unset it, or set it to a URL`,
       { model: id },
     );
-  const url = baseUrl ?? said;
+  const url = baseUrl ?? envUrl;
   if (url !== undefined && (!URL.canParse(url) || !/^https?:/i.test(url)))
     throw new LogError(
       "invalid_request",
@@ -136,11 +136,11 @@ async function load(
   loading: () => Promise<LanguageModelV4>,
 ): Promise<LanguageModelV4> {
   try {
-    return checked(await loading());
+    return checkModel(await loading());
   } catch (cause) {
     if (cause instanceof LogError) throw cause;
-    const said = cause instanceof Error ? cause.message : "";
-    const missing = /cannot find (?:module|package)|failed to (?:load|resolve)/i.test(said);
+    const reason = cause instanceof Error ? cause.message : "";
+    const missing = /cannot find (?:module|package)|failed to (?:load|resolve)/i.test(reason);
     throw new LogError(
       "invalid_request",
       missing

@@ -45,8 +45,8 @@ export const PROVIDERS: { readonly [name: string]: Provider } = {
     load: async ({ baseURL = "", ...settings }, name) => {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       // Usage comes only when it is asked for.
-      const given = { ...settings, baseURL, name: "openai-compatible", includeUsage: true };
-      return createOpenAICompatible(given)(name);
+      const options = { ...settings, baseURL, name: "openai-compatible", includeUsage: true };
+      return createOpenAICompatible(options)(name);
     },
   },
   google: {

@@ -11,82 +11,82 @@ import type {
 import { ASSISTANT_FIRST, type ContextMessage, openedByUser } from "#log/projections/pairs";
 import type { AgentModel } from "./model.ts";
 import type { ModelRequest } from "./model-answer.ts";
-import { knownModel } from "./model-table.ts";
-import { type Asking, assistantParts } from "./parts/assistant-parts.ts";
+import { modelFacts } from "./model-table.ts";
+import { type RequestContext, assistantParts } from "./parts/assistant-parts.ts";
 import { CallNames, waitsForProvider } from "./parts/call-names.ts";
 import { dialectOf, showsMediaInResults } from "./parts/media-parts.ts";
-import { shownParts, textPart, type ShownPart } from "./parts/media-parts.ts";
+import { visibleParts, textPart, type VisiblePart } from "./parts/media-parts.ts";
 import { safeJson, safeText } from "./parts/safe-text.ts";
 
 /**
  * What a model is sent. Pure, and made of the log's own words alone: the same request gives the same bytes in any process, and
  * one with more messages begins as the one without them.
  */
-export function callOptionsOf(asked: AgentModel, request: ModelRequest): LanguageModelV4CallOptions {
-  const dialect = dialectOf(asked.model.provider);
+export function callOptionsOf(model: AgentModel, request: ModelRequest): LanguageModelV4CallOptions {
+  const dialect = dialectOf(model.model.provider);
   const names = new CallNames(request.tools.map(({ name }) => name));
-  const messages = messagesOf(request.messages, { dialect, model: asked.id, names });
+  const messages = messagesOf(request.messages, { dialect, model: model.id, names });
   const system: LanguageModelV4Prompt =
     request.system === "" ? [] : [{ role: "system", content: safeText(request.system) }];
   const prompt = [...system, ...openedByUser(messages, OPENING)];
   const sent = dialect === "anthropic" ? withCacheMarks(prompt) : prompt;
   const markTools = dialect === "anthropic" && system.length === 0;
   const tools = toolsOf(request, markTools);
-  const options = optionsFor(asked, request);
+  const options = optionsFor(model, request);
   return {
-    prompt: [...sent, ...lastWords(request)],
+    prompt: [...sent, ...closingMessages(request)],
     ...(tools.length === 0 ? {} : { tools }),
-    ...(asked.maxOutput === null ? {} : { maxOutputTokens: asked.maxOutput }),
+    ...(model.maxOutput === null ? {} : { maxOutputTokens: model.maxOutput }),
     ...(options === null ? {} : { providerOptions: options }),
   };
 }
 
 const OPENING: LanguageModelV4Message = { ...ASSISTANT_FIRST, content: [...ASSISTANT_FIRST.content] };
 
-function messagesOf(messages: readonly ContextMessage[], asking: Asking): LanguageModelV4Message[] {
-  const made: LanguageModelV4Message[] = [];
-  for (let at = 0; at < messages.length; at++) {
-    const message = messages[at];
+function messagesOf(messages: readonly ContextMessage[], context: RequestContext): LanguageModelV4Message[] {
+  const output: LanguageModelV4Message[] = [];
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index];
     if (message?.role === "assistant") {
-      const content = [...assistantParts(message, asking)];
-      if (content.length > 0) made.push({ role: "assistant", content });
+      const content = [...assistantParts(message, context)];
+      if (content.length > 0) output.push({ role: "assistant", content });
     } else if (message?.role === "user") {
-      const content = [...shownParts(message.content, asking.dialect)];
-      if (content.length > 0) made.push({ role: "user", content });
+      const content = [...visibleParts(message.content, context.dialect)];
+      if (content.length > 0) output.push({ role: "user", content });
     } else {
       // The results of one answer are one message: a provider that was told of one call at a time would miss the others.
-      let end = at + 1;
+      let end = index + 1;
       while (messages[end]?.role === "toolResult") end++;
-      const group = messages.slice(at, end);
-      const { results, beside } = toolResultParts(group, asking);
-      made.push({ role: "tool", content: [...results] });
-      if (beside.length > 0) made.push({ role: "user", content: [...beside] });
-      at += group.length - 1;
+      const group = messages.slice(index, end);
+      const { results, beside } = toolResultParts(group, context);
+      output.push({ role: "tool", content: [...results] });
+      if (beside.length > 0) output.push({ role: "user", content: [...beside] });
+      index += group.length - 1;
     }
   }
-  return made;
+  return output;
 }
 
 const GO_ON = "Your last message was cut off. Go on from there.";
 
 /** What stands behind the newest message and is stored nowhere. */
-function lastWords({ reminder, messages }: ModelRequest): LanguageModelV4Prompt {
+function closingMessages({ reminder, messages }: ModelRequest): LanguageModelV4Prompt {
   const newest = messages.at(-1);
   if (newest !== undefined && waitsForProvider(newest)) return [];
   // Most models refuse a request that ends with words of their own.
-  const words = [reminder, newest?.role === "assistant" ? GO_ON : null].filter((text) => text !== null);
-  if (words.length === 0) return [];
-  const text = `<system-reminder>\n${words.join("\n\n")}\n</system-reminder>`;
+  const texts = [reminder, newest?.role === "assistant" ? GO_ON : null].filter((text) => text !== null);
+  if (texts.length === 0) return [];
+  const text = `<system-reminder>\n${texts.join("\n\n")}\n</system-reminder>`;
   return [{ role: "user", content: [textPart(text)] }];
 }
 
 function toolsOf({ tools }: ModelRequest, mark: boolean): LanguageModelV4FunctionTool[] {
-  return tools.map(({ name, description, inputSchema }, at) => ({
+  return tools.map(({ name, description, inputSchema }, index) => ({
     type: "function",
     name,
     description: safeText(description),
     inputSchema: safeJson(inputSchema) as LanguageModelV4FunctionTool["inputSchema"],
-    ...(mark && at === tools.length - 1 ? toolMark : {}),
+    ...(mark && index === tools.length - 1 ? toolMark : {}),
   }));
 }
 
@@ -99,7 +99,7 @@ function optionsFor({ id, model }: AgentModel, { cacheKey }: ModelRequest): Shar
       return { openai: { store: false, promptCacheKey: cacheKey.slice(0, CACHE_KEY_CHARS_MAX) } };
     case "anthropic":
       // Thinking that no longer fits what stands before it is better forgotten than the request refused.
-      return knownModel(id).boundThinking === true
+      return modelFacts(id).boundThinking === true
         ? { anthropic: { thinking: { blockBinding: { prefixMismatchBehavior: "drop_block" } } } }
         : null;
     default:
@@ -118,8 +118,8 @@ function withCacheMarks(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const newest = prompt.length - 1;
   const answer = prompt.findLastIndex(({ role }) => role === "assistant");
   const before = answer === newest ? -1 : answer - 1;
-  return prompt.map((message, at) =>
-    message.role === "system" || at === newest || at === before ? marked(message) : message,
+  return prompt.map((message, index) =>
+    message.role === "system" || index === newest || index === before ? marked(message) : message,
   );
 }
 
@@ -134,20 +134,20 @@ const toolMark: { readonly providerOptions: SharedV4ProviderOptions } = { provid
 interface ResultParts {
   readonly results: readonly LanguageModelV4ToolResultPart[];
   /** What results cannot hold for this provider: a person shows it right behind them. */
-  readonly beside: readonly ShownPart[];
+  readonly beside: readonly VisiblePart[];
 }
 
 const NO_OUTPUT = "(no output)"; // an empty result is refused by some
 
-function toolResultParts(messages: readonly ContextMessage[], asking: Asking): ResultParts {
-  const beside: ShownPart[] = [];
+function toolResultParts(messages: readonly ContextMessage[], context: RequestContext): ResultParts {
+  const beside: VisiblePart[] = [];
   const results = messages.map((message): LanguageModelV4ToolResultPart => {
-    const id = asking.names.of(message.toolCallId ?? "");
-    const parts = shownParts(message.content, asking.dialect);
-    const held = message.isError !== true;
+    const id = context.names.of(message.toolCallId ?? "");
+    const parts = visibleParts(message.content, context.dialect);
+    const isSuccess = message.isError !== true;
     const output = outputOf(
       parts.map((part) => {
-        if (part.type === "text" || (held && showsMediaInResults(asking.dialect, part.mediaType)))
+        if (part.type === "text" || (isSuccess && showsMediaInResults(context.dialect, part.mediaType)))
           return part;
         beside.push(textPart(`[of the result of ${id}]`), part);
         return textPart(`[${part.mediaType}: shown behind the results]`);
@@ -157,20 +157,20 @@ function toolResultParts(messages: readonly ContextMessage[], asking: Asking): R
     return {
       type: "tool-result",
       toolCallId: id,
-      toolName: asking.names.name(message.toolName ?? ""),
+      toolName: context.names.name(message.toolName ?? ""),
       output,
     };
   });
   return { results, beside };
 }
 
-function outputOf(parts: readonly ShownPart[], isError: boolean): LanguageModelV4ToolResultOutput {
+function outputOf(parts: readonly VisiblePart[], isError: boolean): LanguageModelV4ToolResultOutput {
   if (parts.some(isFile)) return { type: "content", value: parts.map((part) => ({ ...part })) };
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
   const value = text === "" ? NO_OUTPUT : text;
   return isError ? { type: "error-text", value } : { type: "text", value };
 }
 
-function isFile(part: ShownPart): part is LanguageModelV4FilePart {
+function isFile(part: VisiblePart): part is LanguageModelV4FilePart {
   return part.type === "file";
 }

@@ -3,7 +3,7 @@ import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, Project } from "#log/entry";
 import type { Conversation } from "#conversation/conversation";
 import { findProject, withFirstCommit } from "./find-project.ts";
-import { type ProjectFound, projectIds, projectNow } from "./project-identity.ts";
+import { type ProjectPlace, projectIds, projectNow } from "./project-identity.ts";
 
 const PLACES_READ = 64; // folders a conversation was moved to; those before are of no use any more
 const TYPES = ["conversation", "cwd"] as const;
@@ -37,17 +37,18 @@ export async function folderProject(
   recorded: Project | null,
   hasMemory: (id: string) => Promise<boolean>,
 ): Promise<Project | null> {
-  const seen = folder === null ? null : await findProject(folder);
-  const known = new Set<string>();
-  const look = async (at: ProjectFound): Promise<void> => {
-    for (const id of projectIds(at)) if (!known.has(id) && (await hasMemory(id))) known.add(id);
+  const place = folder === null ? null : await findProject(folder);
+  const memoryIds = new Set<string>();
+  const look = async (candidate: ProjectPlace): Promise<void> => {
+    for (const id of projectIds(candidate))
+      if (!memoryIds.has(id) && (await hasMemory(id))) memoryIds.add(id);
   };
-  if (seen !== null) await look(seen);
+  if (place !== null) await look(place);
   // What was remembered before there was a remote is known by the first commit.
-  const found = seen === null || known.size > 0 ? seen : await withFirstCommit(seen);
-  if (found !== null && found !== seen) await look(found);
+  const current = place === null || memoryIds.size > 0 ? place : await withFirstCommit(place);
+  if (current !== null && current !== place) await look(current);
   const isThere = recorded?.root !== undefined && (await isFolder(recorded.root));
-  return projectNow(recorded === null ? null : { ...recorded, isThere }, found, (id) => known.has(id));
+  return projectNow(recorded === null ? null : { ...recorded, isThere }, current, (id) => memoryIds.has(id));
 }
 
 /** The project of a conversation that is worked on in this folder. */

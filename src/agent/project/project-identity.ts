@@ -7,18 +7,23 @@ export const PROJECT_FILE = ".holdfast/project";
 const ID_CHARS_MAX = 200;
 
 /** What is found of a project where a conversation is worked on. */
-export interface ProjectFound {
+export interface ProjectPlace {
   /** The folder of the id file, of the repository, or the folder itself. */
   readonly root: string;
   /** What the id file says. */
-  readonly named: string | null;
+  readonly declaredId: string | null;
   /** The repository's remote as it is configured. */
   readonly remote: string | null;
   readonly firstCommit: string | null;
 }
 
 /** What a project may be known by, the surest first. A name that somebody gave is the only one. */
-export function projectIds({ root, named, remote, firstCommit }: ProjectFound): readonly string[] {
+export function projectIds({
+  root,
+  declaredId: named,
+  remote,
+  firstCommit,
+}: ProjectPlace): readonly string[] {
   if (named !== null) return [named];
   const address = remote === null ? null : remoteAddress(remote);
   return [
@@ -48,8 +53,8 @@ export function remoteAddress(remote: string): string | null {
   if (url !== null) {
     const [, protocol = "", host = "", port = "", path = ""] = url;
     if (protocol.toLowerCase() === "file") return pathOf(path) === "" ? null : `file/${pathOf(path)}`;
-    const shown = port === "" || DEFAULT_PORTS.has(port) ? "" : `:${port}`;
-    return host === "" || pathOf(path) === "" ? null : `${host.toLowerCase()}${shown}/${pathOf(path)}`;
+    const portText = port === "" || DEFAULT_PORTS.has(port) ? "" : `:${port}`;
+    return host === "" || pathOf(path) === "" ? null : `${host.toLowerCase()}${portText}/${pathOf(path)}`;
   }
   // host:path, as ssh has it; a single letter is a drive.
   const scp = /^(?:[^@/\s]+@)?([^@/:\s]{2,}):([^\s]+)$/.exec(text);
@@ -68,7 +73,7 @@ function pathOf(path: string): string {
 }
 
 /** What a conversation recorded of its project, and whether that place is still there. */
-export interface ProjectRecorded extends Project {
+export interface ProjectRecord extends Project {
   readonly isThere: boolean;
 }
 
@@ -77,25 +82,25 @@ export interface ProjectRecorded extends Project {
  * folder is gone and nothing is remembered of the one it is in now: then it was moved.
  */
 export function projectNow(
-  recorded: ProjectRecorded | null,
-  found: ProjectFound | null,
+  recorded: ProjectRecord | null,
+  current: ProjectPlace | null,
   hasMemory: (id: string) => boolean,
 ): Project | null {
-  if (found === null) return recorded === null ? null : plain(recorded);
-  const ids = projectIds(found);
-  const address = found.remote === null ? null : remoteAddress(found.remote);
-  const place = { root: found.root, ...(address === null ? {} : { remote: address }) };
+  if (current === null) return recorded === null ? null : plain(recorded);
+  const ids = projectIds(current);
+  const address = current.remote === null ? null : remoteAddress(current.remote);
+  const place = { root: current.root, ...(address === null ? {} : { remote: address }) };
   // A remote that was added later does not make another project of it.
-  const known = ids.find(hasMemory);
-  if (recorded !== null && found.named === null) {
+  const memoryId = ids.find(hasMemory);
+  if (recorded !== null && current.declaredId === null) {
     const isOfPath = recorded.id.startsWith("path:"); // it may say where the folder was before
-    const isKept = ids.includes(recorded.id) || (isOfPath && recorded.root === found.root);
-    if (isKept || (!recorded.isThere && known === undefined)) return { id: recorded.id, ...place };
+    const isKept = ids.includes(recorded.id) || (isOfPath && recorded.root === current.root);
+    if (isKept || (!recorded.isThere && memoryId === undefined)) return { id: recorded.id, ...place };
   }
-  return { id: known ?? ids[0] ?? `path:${found.root}`, ...place };
+  return { id: memoryId ?? ids[0] ?? `path:${current.root}`, ...place };
 }
 
-function plain({ isThere: _, ...project }: ProjectRecorded): Project {
+function plain({ isThere: _, ...project }: ProjectRecord): Project {
   return project;
 }
 

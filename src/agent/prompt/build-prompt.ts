@@ -30,15 +30,15 @@ export interface BuiltPrompt {
  * active and not here is left out; `restore` tells of it. `system`: of the run's seeds, in place of what would be made.
  */
 export async function buildPrompt(
-  at: Pick<LoopTurn, "options" | "cwd" | "tools" | "memory" | "run">,
+  turn: Pick<LoopTurn, "options" | "cwd" | "tools" | "memory" | "run">,
   context: Pick<Context, "skills" | "messages"> & { readonly system: string | null },
 ): Promise<BuiltPrompt> {
-  const { options, memory } = at;
-  const tools = [...at.tools.values()].map((tool) => toolDefinition(tool));
-  const patch = at.run?.promptPatch ?? null;
+  const { options, memory } = turn;
+  const tools = [...turn.tools.values()].map((tool) => toolDefinition(tool));
+  const patch = turn.run?.promptPatch ?? null;
   const system =
     context.system === null
-      ? systemPrompt(await promptParts(at, context, tools), patch)
+      ? systemPrompt(await promptParts(turn, context, tools), patch)
       : promptText([{ name: "system", text: context.system }], patch);
   return {
     system,
@@ -59,12 +59,12 @@ async function promptParts(
   tools: readonly ToolDefinition[],
 ): Promise<SystemPromptParts> {
   const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
-  const told = await options.skills?.forPrompt(skills, cwd);
+  const skillTexts = await options.skills?.forPrompt(skills, cwd);
   return {
     ...(options.system === "" ? {} : { base: options.system }),
     instructions: read?.files ?? [],
-    skills: told?.skills ?? [],
-    listedSkills: told?.listed ?? [],
+    skills: skillTexts?.skills ?? [],
+    listedSkills: skillTexts?.offers ?? [],
     memory: (await memory?.block()) ?? null,
     cwd,
     tools,

@@ -30,26 +30,26 @@ export interface Instructions {
 
 /** Reads the instructions for work in a folder. What cannot be given as it is is reported, never dropped silently. */
 export async function readInstructions(cwd: string): Promise<Instructions> {
-  const given = resolve(cwd);
-  const folder = await realpath(given).catch(() => null);
+  const start = resolve(cwd);
+  const folder = await realpath(start).catch(() => null);
   if (folder === null)
-    return { root: given, files: [], issues: [issueOf(given, "unreadable", "the folder cannot be read")] };
+    return { root: start, files: [], issues: [issueOf(start, "unreadable", "the folder cannot be read")] };
   const root = await projectRoot(folder);
   const files: InstructionFile[] = [];
   const issues: InstructionIssue[] = [];
-  const seen = new Set<string>();
+  const readPaths = new Set<string>();
   let room = ALL_BYTES_MAX;
-  for (const at of foldersBetween(root, folder)) {
-    const path = join(at, FILE_NAME);
-    const found = await findFile(path, root);
-    if (found === null) continue;
-    if (typeof found !== "string") {
-      issues.push(found);
+  for (const current of foldersBetween(root, folder)) {
+    const path = join(current, FILE_NAME);
+    const file = await findFile(path, root);
+    if (file === null) continue;
+    if (typeof file !== "string") {
+      issues.push(file);
       continue;
     }
-    if (seen.has(found)) continue; // a link to one that was read
-    seen.add(found);
-    const read = await readStart(path, found, Math.min(FILE_BYTES_MAX, room));
+    if (readPaths.has(file)) continue; // a link to one that was read
+    readPaths.add(file);
+    const read = await readStart(path, file, Math.min(FILE_BYTES_MAX, room));
     if (read.issue !== null) issues.push(read.issue);
     if (read.text.trim() === "") continue;
     files.push({ path, text: read.text });
@@ -60,24 +60,24 @@ export async function readInstructions(cwd: string): Promise<Instructions> {
 
 /** The nearest repository upwards, else the folder itself. */
 export async function projectRoot(folder: string): Promise<string> {
-  for (let at = folder; ; at = dirname(at)) {
-    if (await isRepository(join(at, ".git"))) return at;
-    if (dirname(at) === at) return folder;
+  for (let current = folder; ; current = dirname(current)) {
+    if (await isRepository(join(current, ".git"))) return current;
+    if (dirname(current) === current) return folder;
   }
 }
 
 /** A file in worktrees and submodules; a folder counts only with what Git itself looks for in it. */
 export async function isRepository(git: string): Promise<boolean> {
-  const found = await lstat(git).catch(() => null);
-  if (found === null || found.isFile()) return found !== null;
+  const stats = await lstat(git).catch(() => null);
+  if (stats === null || stats.isFile()) return stats !== null;
   return (await lstat(join(git, "HEAD")).catch(() => null)) !== null;
 }
 
 function foldersBetween(root: string, folder: string): readonly string[] {
   const folders = [folder];
-  for (let at = folder; at !== root && dirname(at) !== at;) {
-    at = dirname(at);
-    folders.push(at);
+  for (let current = folder; current !== root && dirname(current) !== current;) {
+    current = dirname(current);
+    folders.push(current);
   }
   return folders.toReversed();
 }
@@ -116,8 +116,8 @@ async function readStart(path: string, real: string, bytesMax: number): Promise<
     const { text, bytes, size } = await readTextStart(real, bytesMax);
     if (text === null) return none(issueOf(path, "binary", "it is no UTF-8 text"));
     if (size <= bytesMax) return { text, bytes, issue: null };
-    const left = `its last ${size - bytes} bytes are left out`;
-    return { text: `${text}\n[This file is too long: ${left}.]`, bytes, issue: issueOf(path, "cut", left) };
+    const note = `its last ${size - bytes} bytes are left out`;
+    return { text: `${text}\n[This file is too long: ${note}.]`, bytes, issue: issueOf(path, "cut", note) };
   } catch (error) {
     return none(issueOf(path, "unreadable", error instanceof Error ? error.message : String(error)));
   }

@@ -23,40 +23,43 @@ export function checkPatch(patch: { readonly [name: string]: unknown }): void {
   }
 }
 
-function refused(what: string): LogError {
-  return new LogError("invalid_request", `${what}: patched are ${PATCHED.join(", ")}; nothing was written`);
+function refused(problem: string): LogError {
+  return new LogError(
+    "invalid_request",
+    `${problem}: patched are ${PATCHED.join(", ")}; nothing was written`,
+  );
 }
 
 function isPatched(name: string): name is PatchedName {
-  return PATCHED.some((known) => known === name);
+  return PATCHED.some((section) => section === name);
 }
 
 /** What a log says of a patch; what this version knows nothing of is passed over. */
 export function storedPatch(stored: { readonly [name: string]: Json } | undefined): PromptPatch | null {
   if (stored === undefined) return null;
-  const known = Object.entries(stored).filter(
+  const members = Object.entries(stored).filter(
     ([name, text]) => isPatched(name) && (text === null || typeof text === "string"),
   );
-  return Object.fromEntries(known);
+  return Object.fromEntries(members);
 }
 
 /** The parts with other words where the patch has some: in the place of the first of that name, or behind all. */
 export function patchParts(parts: readonly PromptPart[], patch: PromptPatch | null): readonly PromptPart[] {
   if (patch === null) return parts;
-  const made: PromptPart[] = [];
-  const left = new Map(Object.entries(patch) as [PatchedName, string | null][]);
+  const output: PromptPart[] = [];
+  const remaining = new Map(Object.entries(patch) as [PatchedName, string | null][]);
   for (const part of parts) {
     const { name } = part;
     if (!Object.hasOwn(patch, name)) {
-      made.push(part);
+      output.push(part);
       continue;
     }
-    const text = left.get(name);
-    left.delete(name);
-    if (typeof text === "string") made.push(patched(name, text));
+    const text = remaining.get(name);
+    remaining.delete(name);
+    if (typeof text === "string") output.push(patched(name, text));
   }
-  for (const [name, text] of left) if (text !== null) made.push(patched(name, text));
-  return made;
+  for (const [name, text] of remaining) if (text !== null) output.push(patched(name, text));
+  return output;
 }
 
 /** `system` is the host's own words; no other part can end its own section. */

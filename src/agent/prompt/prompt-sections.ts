@@ -34,8 +34,10 @@ export function wrapSections(
   sections: readonly string[],
   attributes: { readonly [name: string]: string } = {},
 ): string {
-  const named = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeAttribute(value)}"`);
-  return `<${name}${named.join("")}>\n${sections.join("\n")}\n</${name}>`;
+  const attributeTexts = Object.entries(attributes).map(
+    ([key, value]) => ` ${key}="${escapeAttribute(value)}"`,
+  );
+  return `<${name}${attributeTexts.join("")}>\n${sections.join("\n")}\n</${name}>`;
 }
 
 /** Takes their meaning from the tags of sections, and changes nothing else. */

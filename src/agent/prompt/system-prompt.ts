@@ -114,6 +114,6 @@ export function promptDigest(prompt: string): string {
 
 /** The same of the tools, in their order. */
 export function toolsDigest(tools: readonly ToolDefinition[]): string {
-  const told = tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]);
-  return createHash("sha256").update(JSON.stringify(told)).digest("hex");
+  const definitions = tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]);
+  return createHash("sha256").update(JSON.stringify(definitions)).digest("hex");
 }

@@ -13,12 +13,18 @@ import {
   askForEffects,
   type Permission,
 } from "#agent/agent-options";
-import type { ModelGiven } from "#agent/models/model";
+import type { ModelInput } from "#agent/models/model";
 import type { ReplayEvent, ReplayOptions, ReplayResult } from "./replay-options.ts";
 import type { BeforePrompt, ReplayPrompt } from "./replay-prompts.ts";
 import { ReplayRuns } from "./replay-runs.ts";
 import type { ReplaySource, SourcePrompt } from "./replay-source.ts";
-import { dryRunTool, type MissedCall, recordedTool, type ReplayTools, isStandIn } from "./replay-tools.ts";
+import {
+  dryRunTool,
+  type UnansweredCall,
+  recordedTool,
+  type ReplayTools,
+  isStandIn,
+} from "./replay-tools.ts";
 import { callKey } from "#log/diff/diff-item";
 import type { Entry, EntryOf } from "#log/entry";
 import { resultsByCall } from "#log/results-by-call";
@@ -30,7 +36,7 @@ import { type BranchDiff, diffBranches, type Divergence, firstOtherResult } from
 
 interface ModelReplayParts {
   readonly options: ReplayOptions;
-  readonly model: ModelGiven;
+  readonly model: ModelInput;
   readonly modelId: string;
   readonly cwd: string | null;
   /** The names of the tools that are here. */
@@ -38,13 +44,17 @@ interface ModelReplayParts {
 }
 
 /** How a replay stands: how its last turn ended, or why there was none. */
-type Ended = Pick<AgentResult, "outcome" | "class" | "message">;
+type ReplayEnd = Pick<AgentResult, "outcome" | "class" | "message">;
 
 const TITLE_CHARS_MAX = 200;
 
-const COMPLETED: Ended = { outcome: "completed", class: "completed", message: "" };
-const CANCELLED: Ended = { outcome: "interrupted", class: "cancelled", message: "The replay was stopped" };
-const LIMIT: Ended = {
+const COMPLETED: ReplayEnd = { outcome: "completed", class: "completed", message: "" };
+const CANCELLED: ReplayEnd = {
+  outcome: "interrupted",
+  class: "cancelled",
+  message: "The replay was stopped",
+};
+const LIMIT: ReplayEnd = {
   outcome: "interrupted",
   class: "turn_limit",
   message: "The replay has reached its limit",
@@ -55,10 +65,10 @@ export class ModelReplay {
   readonly #holdfast: Holdfast;
   readonly #source: ReplaySource;
   readonly #parts: ModelReplayParts;
-  readonly #missed: MissedCall[] = [];
+  readonly #missed: UnansweredCall[] = [];
   #sent: number = 0;
   #steps: number = 0;
-  #ended: Ended = COMPLETED;
+  #endState: ReplayEnd = COMPLETED;
 
   constructor(holdfast: Holdfast, source: ReplaySource, parts: ModelReplayParts) {
     this.#holdfast = holdfast;
@@ -101,16 +111,17 @@ export class ModelReplay {
 
   #agent(fork: Conversation): Agent {
     const { options, model } = this.#parts;
-    const { agent: given = {} } = options;
+    const { agent: agentOptions = {} } = options;
     const mode = this.#tools;
-    const recorded = new RecordedAnswers(this.#source.nodes);
-    const answerOf = (call: MissedCall): Promise<ToolOutput | null> => this.#recorded(fork, recorded, call);
+    const recorded = new AnswerRecord(this.#source.nodes);
+    const answerOf = (call: UnansweredCall): Promise<ToolOutput | null> =>
+      this.#recorded(fork, recorded, call);
     return new Agent(this.#holdfast, {
-      ...given,
+      ...agentOptions,
       model,
       fallbackModels: [],
       whenAsked: "refuse",
-      permission: replayPermission(mode, given.permission),
+      permission: replayPermission(mode, agentOptions.permission),
       ...(mode === "recorded" ? { replaceTool: (tool) => recordedTool(tool, answerOf) } : {}),
       ...(mode === "dry-run" ? { replaceTool: dryRunTool } : {}),
     });
@@ -118,8 +129,8 @@ export class ModelReplay {
 
   async #recorded(
     fork: Conversation,
-    recorded: RecordedAnswers,
-    call: MissedCall,
+    recorded: AnswerRecord,
+    call: UnansweredCall,
   ): Promise<ToolOutput | null> {
     const entry = recorded.next(call);
     if (entry?.message.role !== "toolResult") {
@@ -142,8 +153,8 @@ export class ModelReplay {
     prompt: SourcePrompt,
   ): Promise<boolean> {
     const { options, model } = this.#parts;
-    const left = await this.#left(fork);
-    if (left === null) return false;
+    const limits = await this.#remainingLimits(fork);
+    if (limits === null) return false;
     await this.#putBefore(agent, fork, prompt.before);
     const run = await runs.of(prompt);
     const { headSeq } = await fork.head();
@@ -156,7 +167,7 @@ export class ModelReplay {
       {
         model,
         key: `replay/${place.number}`,
-        ...left,
+        ...limits,
         onEvent: (event) => {
           // It may have been stopped when there was no turn yet that could be.
           if (options.signal?.aborted === true) agent.cancel(fork);
@@ -167,13 +178,13 @@ export class ModelReplay {
     );
     this.#sent++;
     this.#steps += steps;
-    this.#ended = { outcome, class: result.class, message: result.message };
+    this.#endState = { outcome, class: result.class, message: result.message };
     // An answer that says nothing is none that the next prompt could follow.
-    if (result.class === "empty") this.#ended = { ...this.#ended, outcome: "failed" };
+    if (result.class === "empty") this.#endState = { ...this.#endState, outcome: "failed" };
     const written = { fork, after: headSeq, tools: this.#tools };
     const differs = await diffOfTurn(this.#source, prompt, written);
-    this.#tell({ type: "turn", ...place, turn, steps, ...this.#ended, ...differs });
-    return this.#ended.outcome === "completed";
+    this.#tell({ type: "turn", ...place, turn, steps, ...this.#endState, ...differs });
+    return this.#endState.outcome === "completed";
   }
 
   /** Seeds that ended with what was to be answered are answered; everything else is sent. */
@@ -195,18 +206,18 @@ export class ModelReplay {
   }
 
   /** What is left of the replay's limits; null: nothing, or nobody waits for it any more. */
-  async #left(
+  async #remainingLimits(
     fork: Conversation,
   ): Promise<{ readonly maxSteps?: number; readonly maxCostMicros?: number } | null> {
     const { maxSteps, maxCostMicros, signal } = this.#parts.options;
     const spent = maxCostMicros === undefined ? 0 : ((await fork.usage()).costMicros ?? 0);
-    const left = {
+    const limits = {
       ...(maxSteps === undefined ? {} : { maxSteps: maxSteps - this.#steps }),
       ...(maxCostMicros === undefined ? {} : { maxCostMicros: maxCostMicros - spent }),
     };
-    if (signal?.aborted === true) this.#ended = CANCELLED;
-    else if (Object.values(left).some((one) => one <= 0)) this.#ended = LIMIT;
-    else return left;
+    if (signal?.aborted === true) this.#endState = CANCELLED;
+    else if (Object.values(limits).some((one) => one <= 0)) this.#endState = LIMIT;
+    else return limits;
     return null;
   }
 
@@ -231,21 +242,21 @@ export class ModelReplay {
     // A run ends with its turns; one that had none does not.
     if (this.#sent === 0)
       await fork.append(
-        runEnd(run, { outcome: "interrupted", class: "cancelled", message: this.#ended.message }),
+        runEnd(run, { outcome: "interrupted", class: "cancelled", message: this.#endState.message }),
       );
     const result: ReplayResult = {
       conversation: fork.id,
       run,
       runs,
       model: this.#parts.modelId,
-      ...this.#ended,
+      ...this.#endState,
       prompts: this.#source.prompts.length,
       sent: this.#sent,
       steps: this.#steps,
       calls: diff?.totals.b.calls ?? 0,
       usage: await fork.usage(),
       missed: this.#missed,
-      ...(diff === null ? { divergence: null, textDiffers: false } : replayDiffers(diff, this.#tools)),
+      ...(diff === null ? { divergence: null, textDiffers: false } : replayDifference(diff, this.#tools)),
     };
     this.#tell({ type: "ended", ...result });
     return result;
@@ -253,7 +264,7 @@ export class ModelReplay {
 }
 
 /** The results of a branch by the call that they answer: the same call again has the next one. */
-class RecordedAnswers {
+class AnswerRecord {
   readonly #results = new Map<string, EntryOf<"message">[]>();
 
   constructor(nodes: readonly Entry[]) {
@@ -266,13 +277,13 @@ class RecordedAnswers {
 
   #add(key: string | null, entry: EntryOf<"message"> | undefined): void {
     if (key === null || entry?.message.role !== "toolResult") return;
-    const known = this.#results.get(key) ?? [];
-    known.push(entry);
-    this.#results.set(key, known);
+    const results = this.#results.get(key) ?? [];
+    results.push(entry);
+    this.#results.set(key, results);
   }
 
   /** Each is given once. */
-  next({ name, input }: MissedCall): EntryOf<"message"> | null {
+  next({ name, input }: UnansweredCall): EntryOf<"message"> | null {
     const key = callKey(name, input);
     return key === null ? null : (this.#results.get(key)?.shift() ?? null);
   }
@@ -284,18 +295,18 @@ class RecordedAnswers {
  */
 function replayPermission(
   mode: ReplayTools,
-  given: Permission = askForEffects,
+  rules: Permission = askForEffects,
 ): (...call: Parameters<Extract<Permission, (...call: never) => unknown>>) => Promise<Decision> {
   return async (call) => {
     if (mode === "recorded") return "allow";
-    const decision = await decidedBy(given, call);
+    const decision = await decidedBy(rules, call);
     if (mode === "dry-run") return isStandIn(call.tool) ? answeredYes(decision) : decision;
     return call.tool.effect === "none" || decision === "deny" ? decision : "ask";
   };
 }
 
 /** What a replay did otherwise. */
-interface ReplayDiffers {
+interface ReplayDifference {
   /** The first call that differs by name, arguments or order; by the record also the first that gave something else. */
   readonly divergence: Divergence | null;
   /** Two models never word an answer alike, so this alone is no divergence. */
@@ -303,7 +314,7 @@ interface ReplayDiffers {
 }
 
 /** What a call gave is compared where the record answers it: a tool that runs, or does not run, may give something else. */
-function replayDiffers({ divergence, rows }: BranchDiff, tools: ReplayTools): ReplayDiffers {
+function replayDifference({ divergence, rows }: BranchDiff, tools: ReplayTools): ReplayDifference {
   const gave = tools === "recorded" ? firstOtherResult(rows) : null;
   return {
     divergence: divergence?.kind === "call" ? divergence : gave,
@@ -320,7 +331,7 @@ async function diffOfTurn(
     after,
     tools,
   }: { readonly fork: Conversation; readonly after: number; readonly tools: ReplayTools },
-): Promise<ReplayDiffers> {
+): Promise<ReplayDifference> {
   const written: Entry[] = [];
   for await (const stored of fork.log({ after, types: ["message"] })) written.push(decodeEntry(stored));
   const from = Math.max(
@@ -330,7 +341,7 @@ async function diffOfTurn(
   const to = nodes.findIndex(({ id }) => id === prompt.end);
   const [a, b] = [nodes.slice(from, to + 1), written].map((side) => ({ nodes: side, facts: [] }));
   const none = { nodes: [], facts: [] };
-  return replayDiffers(diffBranches(a ?? none, b ?? none, { msOf: Date.parse }), tools);
+  return replayDifference(diffBranches(a ?? none, b ?? none, { msOf: Date.parse }), tools);
 }
 
 /** All that was sent, against the same part of the original. */

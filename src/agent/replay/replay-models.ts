@@ -4,14 +4,19 @@ import { checkNumbers } from "#log/with-defaults";
 import { cwdOf } from "#log/projections/settings";
 import { checkCostLimit } from "#agent/agent-result";
 import { memoryOf } from "#agent/memory/conversation-memory";
-import type { AgentModel, ModelGiven } from "#agent/models/model";
-import { chosenModel } from "#agent/models/model-choice";
+import type { AgentModel, ModelInput } from "#agent/models/model";
+import { modelOfSettings } from "#agent/models/model-choice";
 import { openModel } from "#agent/models/open-model";
 import { turnTools } from "#agent/tools/turn-tools";
 import type { Tool } from "#turn/effects/tool";
 import { ModelReplay } from "./model-replay.ts";
 import type { ReplayOptions, ReplayPlan, ReplayResult } from "./replay-options.ts";
-import { readReplaySource, type ReplaySource, type ReplayWhat, type SourcePrompt } from "./replay-source.ts";
+import {
+  readReplaySource,
+  type ReplaySource,
+  type ReplayTarget,
+  type SourcePrompt,
+} from "./replay-source.ts";
 import { REPLAY_TOOLS } from "./replay-tools.ts";
 
 /**
@@ -20,10 +25,10 @@ import { REPLAY_TOOLS } from "./replay-tools.ts";
  */
 export async function replay(
   holdfast: Holdfast,
-  what: ReplayWhat,
+  target: ReplayTarget,
   options: ReplayOptions,
 ): Promise<readonly ReplayResult[]> {
-  return (await prepareReplay(holdfast, what, options)).run();
+  return (await prepareReplay(holdfast, target, options)).run();
 }
 
 /** A replay of which all is known that can be known before it is begun. */
@@ -39,11 +44,11 @@ export interface PreparedReplay {
 /** The same without its beginning: nothing is sent or written until it is run. */
 export async function prepareReplay(
   holdfast: Holdfast,
-  what: ReplayWhat,
+  target: ReplayTarget,
   options: ReplayOptions,
 ): Promise<PreparedReplay> {
   checkOptions(options);
-  const source = await readReplaySource(holdfast, what, options);
+  const source = await readReplaySource(holdfast, target, options);
   const models = await openModels(options, source);
   const cwd = await folderOf(source, options);
   const here = await toolsHere(source, options, cwd);
@@ -52,9 +57,9 @@ export async function prepareReplay(
   const run = async (): Promise<readonly ReplayResult[]> => {
     options.onEvent?.({ type: "planned", ...plan });
     const results: ReplayResult[] = [];
-    for (const [at, { id }] of models.entries()) {
+    for (const [index, { id }] of models.entries()) {
       if (options.signal?.aborted === true) break;
-      const model = options.models[at] ?? id;
+      const model = options.models[index] ?? id;
       const one = new ModelReplay(holdfast, source, { options, model, modelId: id, cwd, tools });
       results.push(await one.run());
     }
@@ -81,17 +86,17 @@ function checkOptions(options: ReplayOptions): void {
 
 /** Those that were named, else the one that was asked before. */
 async function openModels(options: ReplayOptions, source: ReplaySource): Promise<readonly AgentModel[]> {
-  const open = options.agent?.openModel ?? ((given: ModelGiven) => openModel(given));
-  const own = chosenModel(await source.conversation.settings({ at: source.end }));
-  const given = options.models.length > 0 ? options.models : own === null ? [] : [own];
-  if (given.length === 0)
+  const open = options.agent?.openModel ?? ((input: ModelInput) => openModel(input));
+  const own = modelOfSettings(await source.conversation.settings({ at: source.end }));
+  const models = options.models.length > 0 ? options.models : own === null ? [] : [own];
+  if (models.length === 0)
     throw new LogError(
       "invalid_request",
       "The original names no model that can be asked. Name at least one in `models`",
       { model: null },
     );
   const opened: AgentModel[] = [];
-  for (const one of given) opened.push(await open(one));
+  for (const one of models) opened.push(await open(one));
   for (const one of opened) checkCostLimit(one, options.maxCostMicros);
   return opened;
 }
@@ -121,23 +126,23 @@ async function toolsHere(
 }
 
 function planOf(
-  { conversation, run, end, keptTo, prompts, called, listed }: ReplaySource,
-  given: {
+  { conversation, run, end, keptTo, prompts, called, toolNames }: ReplaySource,
+  parts: {
     readonly options: ReplayOptions;
     readonly models: readonly AgentModel[];
     readonly tools: readonly string[];
   },
 ): ReplayPlan {
-  const { options, models, tools } = given;
-  const [named, here] = [new Set([...(listed ?? []), ...called]), new Set(tools)];
+  const { options, models, tools } = parts;
+  const [expected, here] = [new Set([...(toolNames ?? []), ...called]), new Set(tools)];
   return {
     source: { conversation: conversation.id, entry: end, run: run?.run ?? null },
     keptTo,
     models: models.map(({ id }) => id),
     tools: options.tools ?? "dry-run",
     prompts: prompts.length,
-    absent: [...named].filter((name) => !here.has(name)),
-    added: listed === null ? [] : tools.filter((name) => !named.has(name)),
+    absent: [...expected].filter((name) => !here.has(name)),
+    added: toolNames === null ? [] : tools.filter((name) => !expected.has(name)),
     ...(options.maxCostMicros === undefined ? {} : { maxCostMicros: options.maxCostMicros }),
     ...(options.patchSystem === undefined ? {} : { isPatched: true }),
   };

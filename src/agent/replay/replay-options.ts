@@ -4,8 +4,8 @@ import type { EntryId } from "#log/ids";
 import type { UsageTotals } from "#log/summary";
 import type { Host, HostEvent } from "#turn/host";
 import type { AgentOptions, AgentResult } from "#agent/agent-options";
-import type { ModelGiven } from "#agent/models/model";
-import type { MissedCall, ReplayTools } from "./replay-tools.ts";
+import type { ModelInput } from "#agent/models/model";
+import type { UnansweredCall, ReplayTools } from "./replay-tools.ts";
 
 /** Whose tools, prompt and rules a replay has; a model is named apart. */
 export type ReplayAgent = Omit<AgentOptions, "model" | "fallbackModels" | "replaceTool" | "whenAsked">;
@@ -22,7 +22,7 @@ export interface ReplayPart {
 
 export interface ReplayOptions extends ReplayPart {
   /** Each is asked on a fork of its own. */
-  readonly models: readonly ModelGiven[];
+  readonly models: readonly ModelInput[];
   readonly agent?: ReplayAgent;
   /** `dry-run` unless told: nothing has an effect. */
   readonly tools?: ReplayTools;
@@ -94,7 +94,7 @@ export interface ReplayResult {
   readonly calls: number;
   readonly usage: UsageTotals;
   /** Calls that the record had no answer for. */
-  readonly missed: readonly MissedCall[];
+  readonly missed: readonly UnansweredCall[];
   /** Where its calls part from the original's; null: they are the same, by name, arguments and order. */
   readonly divergence: Divergence | null;
   readonly textDiffers: boolean;
@@ -114,7 +114,7 @@ export type ReplayEvent =
       readonly number: number;
       readonly messageNumber: number;
     }
-  | ({ readonly type: "missed"; readonly conversation: string } & MissedCall)
+  | ({ readonly type: "missed"; readonly conversation: string } & UnansweredCall)
   | ({ readonly type: "turn" } & ReplayedTurn)
   | ({ readonly type: "ended" } & ReplayResult)
   /** What a host of the loop is told while a prompt is carried. */

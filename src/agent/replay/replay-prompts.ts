@@ -30,7 +30,7 @@ export interface PromptsToReplay {
 
 type BranchNode = Entry & { readonly hidden?: boolean };
 
-export interface ReplayedPart {
+export interface ReplayRange {
   /** The node from which on messages are counted. */
   readonly start?: number;
   /** The first message that is not kept. */
@@ -39,25 +39,25 @@ export interface ReplayedPart {
   readonly answered?: ReadonlySet<EntryId>;
 }
 
-type FoundPrompt = { -readonly [K in keyof ReplayPrompt]: ReplayPrompt[K] } & { before: BeforePrompt[] };
+type PromptDraft = { -readonly [K in keyof ReplayPrompt]: ReplayPrompt[K] } & { before: BeforePrompt[] };
 
 /**
  * The prompts among a branch's nodes from `start` on, from their message `from` on; what lies before that message is kept. Of
  * several messages of a user in a row the last one was asked, and those before it were said; what is hidden is not sent again.
  */
-export function promptsToReplay(branch: readonly BranchNode[], part: ReplayedPart = {}): PromptsToReplay {
+export function promptsToReplay(branch: readonly BranchNode[], part: ReplayRange = {}): PromptsToReplay {
   const { start = 0, from = 1, answered = new Set() } = part;
-  const counted = branch.flatMap((node, at) => (node.type === "message" && at >= start ? [at] : []));
+  const counted = branch.flatMap((node, index) => (node.type === "message" && index >= start ? [index] : []));
   const first = counted[from - 1];
   if (first === undefined) return { prompts: [], keptTo: null, nodes: [], messages: counted.length };
-  const prompts: FoundPrompt[] = [];
+  const prompts: PromptDraft[] = [];
   let before: BeforePrompt[] = [];
   let messageNumber = from - 1;
   let isAnswered = true;
   // Seeds right before that message are kept, and what answered them is not.
   const behind = (counted[from - 2] ?? start - 1) + 1;
-  for (const [at, node] of branch.entries()) {
-    if (at < behind || (at < first && !(node.type === "seed" && answered.has(node.id)))) continue;
+  for (const [index, node] of branch.entries()) {
+    if (index < behind || (index < first && !(node.type === "seed" && answered.has(node.id)))) continue;
     if (node.type === "reset") {
       const { reason } = node;
       before.push({ type: "reset", ...(reason === undefined ? {} : { reason }) });
@@ -67,8 +67,8 @@ export function promptsToReplay(branch: readonly BranchNode[], part: ReplayedPar
     if (node.type === "skill_change") before.push({ type: "skill_change", skills: node.skills });
     if (node.type === "message") messageNumber++;
     if (node.type === "message" && node.message.role === "user" && node.hidden !== true) {
-      const said = isAnswered ? undefined : prompts.pop();
-      if (said?.entry.type === "message") before.unshift(...said.before, said.entry);
+      const previous = isAnswered ? undefined : prompts.pop();
+      if (previous?.entry.type === "message") before.unshift(...previous.before, previous.entry);
       prompts.push({ messageNumber, entry: node, before, end: node.id });
       [before, isAnswered] = [[], false];
       continue;
@@ -97,16 +97,16 @@ export function promptsToReplay(branch: readonly BranchNode[], part: ReplayedPar
 export function firstMessageFor(
   branch: readonly BranchNode[],
   entry: string,
-  part: Omit<ReplayedPart, "from">,
+  part: Omit<ReplayRange, "from">,
 ): number | null {
-  const at = branch.findIndex(({ id }) => id === entry);
-  if (at === -1) return null;
+  const index = branch.findIndex(({ id }) => id === entry);
+  if (index === -1) return null;
   const { start = 0 } = part;
-  const node = branch[at];
-  if (node?.type === "message" && node.message.role === "user" && node.hidden !== true && at >= start)
-    return branch.slice(start, at + 1).filter(({ type }) => type === "message").length;
+  const node = branch[index];
+  if (node?.type === "message" && node.message.role === "user" && node.hidden !== true && index >= start)
+    return branch.slice(start, index + 1).filter(({ type }) => type === "message").length;
   const { prompts } = promptsToReplay(branch, part);
-  const before = new Set<string>(branch.slice(0, at + 1).map(({ id }) => id));
+  const before = new Set<string>(branch.slice(0, index + 1).map(({ id }) => id));
   const prompt = prompts.findLast((one) => before.has(one.entry.id)) ?? prompts[0];
   return prompt?.messageNumber ?? 1;
 }

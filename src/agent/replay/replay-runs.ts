@@ -8,7 +8,7 @@ export const REPLAY_TRIGGER = "replay";
 type RunStart = EntryOf<"run_start">;
 
 /** What the starts of a replay's runs say beside what those of the original said. */
-interface RunsRecorded {
+interface RunsRecord {
   readonly model: string;
   readonly tools: readonly string[];
   readonly patchSystem: string | undefined;
@@ -24,12 +24,12 @@ export class ReplayRuns {
   readonly ids: string[] = [];
   readonly #fork: Conversation;
   readonly #source: ReplaySource;
-  readonly #recorded: RunsRecorded;
+  readonly #recorded: RunsRecord;
   /** By the original's run; "" for those without seeds. */
-  readonly #begun = new Map<string, string>();
+  readonly #runs = new Map<string, string>();
   #current: { readonly of: string; readonly run: string } | null = null;
 
-  constructor(fork: Conversation, source: ReplaySource, recorded: RunsRecorded) {
+  constructor(fork: Conversation, source: ReplaySource, recorded: RunsRecord) {
     this.#fork = fork;
     this.#source = source;
     this.#recorded = recorded;
@@ -42,7 +42,7 @@ export class ReplayRuns {
     const run = this.#recorded.newId();
     const seed = of?.seed === undefined ? null : await this.#seed(run, of.seed);
     await this.#fork.append([...(seed?.bodies ?? []), this.#start(run, of, seed)]);
-    this.#begun.set(name, run);
+    this.#runs.set(name, run);
     this.ids.push(run);
     this.#current = { of: name, run };
     return run;
@@ -81,9 +81,9 @@ export class ReplayRuns {
   /** What is kept of the first run is sent before its own; those that come later go on with what was replayed. */
   #continued(of: RunStart | null): Pick<Bodies["run_start"], "continues"> {
     if (of === null) return {};
-    if (this.#begun.size === 0) return { continues: of.run };
+    if (this.#runs.size === 0) return { continues: of.run };
     const { continues } = of;
-    return continues === undefined ? {} : { continues: this.#begun.get(continues) ?? continues };
+    return continues === undefined ? {} : { continues: this.#runs.get(continues) ?? continues };
   }
 }
 

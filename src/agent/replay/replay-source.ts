@@ -15,7 +15,7 @@ import {
 } from "./replay-prompts.ts";
 
 /** What is replayed: the prompts of a run, or those of a branch, up to an entry or to the leaf. */
-export type ReplayWhat =
+export type ReplayTarget =
   | { readonly run: string; readonly conversation?: string }
   | { readonly conversation: string; readonly at?: string; readonly run?: undefined };
 
@@ -39,23 +39,23 @@ export interface ReplaySource {
   readonly nodes: readonly Entry[];
   /** The names of the tools that were called, and of those that the run was begun with. */
   readonly called: readonly string[];
-  readonly listed: readonly string[] | null;
+  readonly toolNames: readonly string[] | null;
 }
 
 /** Reads what is replayed. Whatever cannot be replayed is refused here; nothing is written. */
 export async function readReplaySource(
   holdfast: Holdfast,
-  what: ReplayWhat,
+  target: ReplayTarget,
   part: ReplayPart,
 ): Promise<ReplaySource> {
-  const found = what.run === undefined ? await branchOf(holdfast, what) : await runOf(holdfast, what);
-  const { conversation, run, branch } = found;
+  const source = target.run === undefined ? await branchOf(holdfast, target) : await runOf(holdfast, target);
+  const { conversation, run, branch } = source;
   const starts = await readStarts(conversation);
   const answered = starts.answered(run?.run ?? null);
-  const from = firstOf(found, part, answered);
+  const from = firstOf(source, part, answered);
   // The seeds that a run began with stand before its first message.
   const { prompts, keptTo, nodes, messages, end } = cutAfter(
-    promptsToReplay(branch, { start: found.start, from, answered }),
+    promptsToReplay(branch, { start: source.start, from, answered }),
     branch.at(-1)?.id,
     part.maxPrompts,
   );
@@ -70,12 +70,12 @@ export async function readReplaySource(
     prompts: withRuns(prompts, starts, run),
     nodes,
     called: calledIn(nodes),
-    listed: (run ?? (await conversation.latestRun()))?.tools ?? null,
+    toolNames: (run ?? (await conversation.latestRun()))?.tools ?? null,
   };
 }
 
 function firstOf(
-  { branch, start, conversation }: ReadBranch,
+  { branch, start, conversation }: SourceBranch,
   { fromMessage = 1, fromEntry }: ReplayPart,
   answered: ReadonlySet<EntryId>,
 ): number {
@@ -91,14 +91,14 @@ function firstOf(
 
 /** The first of them, and the branch up to what came of the last. */
 function cutAfter(
-  found: PromptsToReplay,
+  input: PromptsToReplay,
   end: EntryId | undefined,
   most: number = Number.POSITIVE_INFINITY,
 ): PromptsToReplay & { readonly end: EntryId | undefined } {
-  const last = found.prompts[most - 1];
-  if (last === undefined) return { ...found, end };
-  const to = found.nodes.findIndex(({ id }) => id === last.end) + 1;
-  return { ...found, prompts: found.prompts.slice(0, most), nodes: found.nodes.slice(0, to), end: last.end };
+  const last = input.prompts[most - 1];
+  if (last === undefined) return { ...input, end };
+  const to = input.nodes.findIndex(({ id }) => id === last.end) + 1;
+  return { ...input, prompts: input.prompts.slice(0, most), nodes: input.nodes.slice(0, to), end: last.end };
 }
 
 function nothingToSend(name: string, from: number, messages: PromptsToReplay["messages"]): LogError {
@@ -109,7 +109,7 @@ function nothingToSend(name: string, from: number, messages: PromptsToReplay["me
   return new LogError("invalid_request", `${name} ${why}. Nothing was sent or written`, { from, messages });
 }
 
-interface ReadBranch {
+interface SourceBranch {
   readonly conversation: Conversation;
   readonly run: Run | null;
   readonly branch: readonly BranchEntry[];
@@ -120,7 +120,7 @@ interface ReadBranch {
 async function branchOf(
   holdfast: Holdfast,
   { conversation: id, at }: { readonly conversation: string; readonly at?: string },
-): Promise<ReadBranch> {
+): Promise<SourceBranch> {
   const conversation = await holdfast.conversation(id);
   const branch = await conversation.branch(at === undefined ? {} : { at });
   return { conversation, run: null, branch, start: 0 };
@@ -130,7 +130,7 @@ async function branchOf(
 async function runOf(
   holdfast: Holdfast,
   { run: id, conversation: within }: { readonly run: string; readonly conversation?: string },
-): Promise<ReadBranch> {
+): Promise<SourceBranch> {
   const { run, messages } = await holdfast.hydrate(id, within === undefined ? {} : { conversation: within });
   const conversation = await holdfast.conversation(run.conversation);
   const [first, last] = [messages[0], messages.at(-1)];
@@ -176,9 +176,9 @@ function withRuns(
   const only = replayed === null ? null : (byId.get(replayed.run) ?? null);
   let run: RunStart | null = null;
   return prompts.map((prompt) => {
-    const named = ofPrompt.get(prompt.entry.id);
+    const runId = ofPrompt.get(prompt.entry.id);
     // Words that were steered into a turn are of its run.
-    if (named !== undefined) run = byId.get(named) ?? null;
+    if (runId !== undefined) run = byId.get(runId) ?? null;
     return { ...prompt, run: only ?? (run?.seed === undefined ? null : run) };
   });
 }

@@ -8,13 +8,13 @@ export type ReplayTools = "dry-run" | "recorded" | "live";
 export const REPLAY_TOOLS: readonly ReplayTools[] = ["dry-run", "recorded", "live"];
 
 /** A call of a replay that the original has no answer for. */
-export interface MissedCall {
+export interface UnansweredCall {
   readonly name: string;
   readonly input: Json;
 }
 
 /** What the original's call of this tool with these arguments gave, the next one of them; null: there is none. */
-export type RecordedAnswer = (call: MissedCall) => Promise<ToolOutput | null>;
+export type AnswerLookup = (call: UnansweredCall) => Promise<ToolOutput | null>;
 
 const RESULT_CHARS_MAX = 1_048_576; // what was shown to a model once is shown again as it was
 
@@ -34,7 +34,7 @@ export function dryRunTool(tool: Tool): Tool {
 }
 
 /** By the record alone: no tool runs, and what a model sent is looked up as it sent it. */
-export function recordedTool(tool: Tool, answerOf: RecordedAnswer): Tool {
+export function recordedTool(tool: Tool, answerOf: AnswerLookup): Tool {
   const { inputSchema } = toolDefinition(tool);
   const run: Tool["run"] = async (input) =>
     (await answerOf({ name: tool.name, input })) ?? {

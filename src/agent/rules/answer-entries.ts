@@ -74,9 +74,9 @@ export function callsIn(content: readonly ContentBlock[]): readonly ToolCall[] {
 }
 
 function unknownTool({ name }: ToolCall, { tools }: StepRules): string {
-  const known = [...tools.keys()];
-  const what = known.length === 0 ? "There are no tools." : `The tools are: ${known.join(", ")}.`;
-  return `Not executed: there is no tool "${name}". ${what}`;
+  const toolNames = [...tools.keys()];
+  const list = toolNames.length === 0 ? "There are no tools." : `The tools are: ${toolNames.join(", ")}.`;
+  return `Not executed: there is no tool "${name}". ${list}`;
 }
 
 /** What stands in place of a result where a call is not run. */
@@ -97,7 +97,7 @@ export interface StepFacts {
   /** The tool that ends a turn, where one ran well. */
   readonly finalTool: string | null;
   /** The model is to be asked again. */
-  readonly goesOn: boolean;
+  readonly continues: boolean;
 }
 
 /** `results`: of the calls that were run, without those that were refused. */
@@ -110,8 +110,8 @@ export function stepFacts(
     ({ toolName, isError }) => isError !== true && tools.get(toolName ?? "")?.final === true,
   );
   const finalTool = final?.toolName ?? null;
-  const goesOn = finalTool === null && (step.called || step.finish === "paused");
-  return { finish: step.finish, toolsRun: results.length, finalTool, goesOn };
+  const continues = finalTool === null && (step.called || step.finish === "paused");
+  return { finish: step.finish, toolsRun: results.length, finalTool, continues };
 }
 
 /** Whether there is nothing in it for anybody: no word, no call, no file, no part of its provider's. */

@@ -10,10 +10,10 @@ import { keepImages } from "#conversation/image-blobs";
 import { latestStart } from "#conversation/read-run";
 import type { HeadView } from "#store/requests";
 import type { AgentModel } from "#agent/models/model";
-import { continuedBy, type RunGiven, runIdFor, triggerKey } from "./run-options.ts";
+import { continuedBy, type RunInput, runIdFor, triggerKey } from "./run-options.ts";
 
 /** A run as a turn begins in it. */
-export interface RunBegun {
+export interface RunStart {
   readonly start: Bodies["run_start"];
   /** Null: it begins with `bodies`, whose last is its start. */
   readonly startSeq: number | null;
@@ -21,7 +21,7 @@ export interface RunBegun {
 }
 
 /** What a start records of the turns to come. */
-interface RunRecorded {
+interface RunRecord {
   readonly model: AgentModel;
   readonly tools: ReadonlyMap<string, unknown>;
   readonly newId: () => string;
@@ -30,19 +30,19 @@ interface RunRecorded {
 /** The start of a run, and its seeds in front of it. */
 export async function beginRun(
   conversation: Conversation,
-  given: RunGiven,
-  { model, tools, newId }: RunRecorded,
-): Promise<RunBegun> {
-  const { trigger, mailbox, policy, promptPatch } = given;
+  input: RunInput,
+  { model, tools, newId }: RunRecord,
+): Promise<RunStart> {
+  const { trigger, mailbox, policy, promptPatch } = input;
   const run = trigger.id === undefined ? newId() : runIdFor(conversation.id, triggerKey(trigger));
-  const unknown = given.tools?.find((name) => !tools.has(name));
+  const unknown = input.tools?.find((name) => !tools.has(name));
   if (unknown !== undefined)
     throw new LogError(
       "invalid_request",
       `There is no tool ${unknown} here for the run; nothing was written`,
     );
-  const seeds = given.seeds === undefined ? null : await keepSeeds(conversation, checkSeeds(given.seeds));
-  const continued = await readContinued(conversation, continuedBy(trigger, given));
+  const seeds = input.seeds === undefined ? null : await storeSeeds(conversation, checkSeeds(input.seeds));
+  const continued = await readContinued(conversation, continuedBy(trigger, input));
   const seed = seeds === null ? [] : [{ type: "seed", id: newId(), run, messages: seeds } as const];
   const start: Bodies["run_start"] = {
     run,
@@ -53,7 +53,7 @@ export async function beginRun(
     model: model.id,
     ...(model.window === null ? {} : { window: model.window }),
     ...(policy === undefined ? {} : { policy }),
-    ...(given.tools === undefined ? { tools: [...tools.keys()] } : { tools: given.tools, toolsOnly: true }),
+    ...(input.tools === undefined ? { tools: [...tools.keys()] } : { tools: input.tools, toolsOnly: true }),
     ...(continued === null ? {} : { continues: continued.run }),
     ...(promptPatch === undefined ? {} : { promptPatch }),
   };
@@ -71,26 +71,26 @@ function seedOf(
 }
 
 /** Word for word, but for the bytes of files, which are kept as blobs as everywhere. */
-async function keepSeeds(
+async function storeSeeds(
   { space, id }: Conversation,
   seeds: readonly SeedMessage[],
 ): Promise<readonly Json[]> {
-  const kept: SeedMessage[] = [];
-  for (const seed of seeds) kept.push({ ...seed, content: await keepImages(space, id, seed.content) });
-  return kept as unknown as readonly Json[];
+  const stored: SeedMessage[] = [];
+  for (const seed of seeds) stored.push({ ...seed, content: await keepImages(space, id, seed.content) });
+  return stored as unknown as readonly Json[];
 }
 
-async function readContinued(conversation: Conversation, told: string | null): Promise<Run | null> {
-  if (told === null) return null;
-  if (told === "latest") return conversation.latestRun();
-  const found = await findRun(conversation, told);
-  if (found === null)
+async function readContinued(conversation: Conversation, name: string | null): Promise<Run | null> {
+  if (name === null) return null;
+  if (name === "latest") return conversation.latestRun();
+  const run = await findRun(conversation, name);
+  if (run === null)
     throw new LogError(
       "invalid_request",
-      `There is no run ${told} in conversation ${conversation.id} to go on with; nothing was written`,
-      { run: told },
+      `There is no run ${name} in conversation ${conversation.id} to go on with; nothing was written`,
+      { run: name },
     );
-  return found;
+  return run;
 }
 
 /** The latest of this id. */
@@ -99,7 +99,7 @@ function findRun({ space, id }: Conversation, run: string): Promise<Run | null> 
 }
 
 /** A run that is in the log. */
-export interface RunFound extends RunBegun {
+export interface LoggedRun extends RunStart {
   readonly startSeq: number;
   /** No other run has begun since. */
   readonly isLatest: boolean;
@@ -109,10 +109,10 @@ export async function readRunStart(
   conversation: Conversation,
   { summary }: HeadView,
   run: string,
-): Promise<RunFound | null> {
+): Promise<LoggedRun | null> {
   const isLatest = (summary?.run ?? (await conversation.latestRun()))?.run === run;
-  const known = isLatest ? summary?.run?.counted?.startSeq : undefined;
-  const startSeq = known ?? (await findRun(conversation, run))?.startSeq ?? null;
+  const summarySeq = isLatest ? summary?.run?.counted?.startSeq : undefined;
+  const startSeq = summarySeq ?? (await findRun(conversation, run))?.startSeq ?? null;
   if (startSeq === null) return null;
   const [stored] = await conversation.space.read({
     conversation: conversation.id,
@@ -139,7 +139,7 @@ function bodyOf(entry: EntryOf<"run_start">): Bodies["run_start"] {
 }
 
 /** For one more turn of a run. One that another run has cut off is over: a run that continues it takes its place. */
-export function goOnIn({ start, startSeq, isLatest }: RunFound, newId: string): RunBegun {
+export function continueRun({ start, startSeq, isLatest }: LoggedRun, newId: string): RunStart {
   if (isLatest) return { start, startSeq, bodies: [] };
   const next = { ...start, run: newId, continues: start.run };
   return { start: next, startSeq: null, bodies: [{ type: "run_start", ...next }] };
@@ -148,7 +148,7 @@ export function goOnIn({ start, startSeq, isLatest }: RunFound, newId: string): 
 /** The seeds of a run that end with what is to be answered, by their entry. */
 export async function checkAnswerable(
   conversation: Conversation,
-  { start: { run, seed } }: RunBegun,
+  { start: { run, seed } }: RunStart,
 ): Promise<EntryId> {
   const entry = seed === undefined ? null : await conversation.entry(seed);
   if (entry?.type === "seed" && endsOpen(entry.messages)) return entry.id;

@@ -3,7 +3,7 @@ import { idForKey } from "#conversation/id-for-key";
 import { LogError } from "#log/errors";
 import { parseKey } from "#log/ids";
 import type { SeedMessage } from "#log/runs/check-seeds";
-import type { ModelGiven } from "#agent/models/model";
+import type { ModelInput } from "#agent/models/model";
 import { checkPatch, type PromptPatch } from "#agent/prompt/prompt-patch";
 
 /** What begins a run, in a word of the host (`email`, `cron`, `chat`), and which one of these. */
@@ -36,11 +36,11 @@ export interface RunOptions {
 
 export interface StartRunOptions extends RunOptions {
   /** From here on this model is asked; written into the conversation. */
-  readonly model?: ModelGiven;
+  readonly model?: ModelInput;
 }
 
 /** A run that a prompt starts. */
-export interface RunGiven extends RunOptions {
+export interface RunInput extends RunOptions {
   readonly trigger: RunTrigger;
 }
 
@@ -52,14 +52,14 @@ export interface StartedRun {
 }
 
 const CHAT: RunTrigger = { type: "chat" };
-const GOES_ON: ReadonlySet<string> = new Set(["chat", "message", "herald-chat"]);
+const CONTINUING_TRIGGERS: ReadonlySet<string> = new Set(["chat", "message", "herald-chat"]);
 const TYPE_SHAPE = /^[^\s/\p{C}]{1,64}$/u;
 
 /** The run that a prompt starts of which nothing is said. */
-export const CHAT_RUN: RunGiven = { trigger: CHAT, continues: null };
+export const CHAT_RUN: RunInput = { trigger: CHAT, continues: null };
 
 /** Refuses what cannot be a run, before anything is written. */
-export function checkRunGiven(trigger: RunTrigger, options: RunOptions): void {
+export function checkRunInput(trigger: RunTrigger, options: RunOptions): void {
   const { type, id } = trigger;
   if (typeof type !== "string" || !TYPE_SHAPE.test(type))
     throw refused("The type of a run's trigger is a word of 1 to 64 characters, without spaces and slashes");
@@ -73,8 +73,8 @@ export function checkRunGiven(trigger: RunTrigger, options: RunOptions): void {
   if (promptPatch !== undefined) checkPatch(promptPatch);
 }
 
-function refused(what: string): LogError {
-  return new LogError("invalid_request", `${what}; nothing was written`);
+function refused(problem: string): LogError {
+  return new LogError("invalid_request", `${problem}; nothing was written`);
 }
 
 /** Under this key stands the start of the run that a trigger began. */
@@ -92,5 +92,5 @@ export function runIdFor(conversation: string, key: string): string {
 /** Which run it goes on with, by what was told and by what is usual for its trigger. */
 export function continuedBy({ type }: RunTrigger, { continues, seeds }: RunOptions): string | null {
   if (continues !== undefined) return continues;
-  return GOES_ON.has(type) && seeds === undefined ? "latest" : null;
+  return CONTINUING_TRIGGERS.has(type) && seeds === undefined ? "latest" : null;
 }

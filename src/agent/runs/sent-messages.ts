@@ -7,17 +7,16 @@ import { readRunStart } from "./begin-run.ts";
 import { type LoopRun, loopRun } from "./loop-run.ts";
 
 /** What goes out with the next request. `system`: in place of the prompt that is made for it; null: it is made. */
-export type Sent = Pick<RunContext, "messages" | "system">;
+export type RequestMessages = Pick<RunContext, "messages" | "system">;
 
 /** The context of the conversation, or what the run of a turn has in its place. */
-export async function readSent(
-  log: Conversation,
+export async function readRequestMessages(
+  { space, id: conversation }: Conversation,
   run: LoopRun | null,
-  { context, ...known }: { readonly context: Context; readonly head?: HeadView },
-): Promise<Sent> {
-  const { space, id: conversation } = log;
+  { context, ...input }: { readonly context: Context; readonly head?: HeadView },
+): Promise<RequestMessages> {
   if (run === null || run.seed === null) return { messages: context.messages, system: null };
-  const head = known.head ?? (await space.head(conversation));
+  const head = input.head ?? (await space.head(conversation));
   const window = { ...run, conversation, highWater: head.headSeq };
   return (await readRunContext(space, window, { conversation, end: head.leaf })).context;
 }
@@ -26,6 +25,6 @@ export async function readSent(
 export async function readOpenRun(conversation: Conversation, head: HeadView): Promise<LoopRun | null> {
   const turn = head.summary?.turn ?? null;
   if (turn?.state !== "open" || turn.run === undefined) return null;
-  const found = await readRunStart(conversation, head, turn.run);
-  return found === null ? null : loopRun(found.start, found.startSeq);
+  const start = await readRunStart(conversation, head, turn.run);
+  return start === null ? null : loopRun(start.start, start.startSeq);
 }

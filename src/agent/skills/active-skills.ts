@@ -1,5 +1,5 @@
 import type { Skill } from "#log/entry";
-import type { FoundSkill } from "./skill-places.ts";
+import type { SkillSource } from "./skill-places.ts";
 
 const ACTIVE_CHARS_MAX = 262_144; // every request has all of them
 
@@ -17,15 +17,15 @@ export function withoutSkill(active: readonly Skill[], name: string): readonly S
 }
 
 /** What the log keeps of an activation. */
-export function recordOf({ name, source, digest }: FoundSkill): Skill {
+export function recordOf({ name, source, digest }: SkillSource): Skill {
   return { name, source, digest };
 }
 
 /** An active skill and what is here of it. */
-export interface MatchedSkill {
+export interface SkillMatch {
   readonly name: string;
   /** Null: the model cannot be told of it. */
-  readonly found: FoundSkill | null;
+  readonly source: SkillSource | null;
   /** Why it is not as it was activated, for people. */
   readonly problem: string | null;
 }
@@ -34,33 +34,36 @@ export interface MatchedSkill {
  * What is here of the active skills, in their order. One that was activated from another place is not taken by its name
  * alone: a folder that somebody else fills must not speak for it.
  */
-export function matchSkills(active: readonly Skill[], found: readonly FoundSkill[]): readonly MatchedSkill[] {
+export function matchSkills(
+  active: readonly Skill[],
+  available: readonly SkillSource[],
+): readonly SkillMatch[] {
   let room = ACTIVE_CHARS_MAX;
   return active.map(({ name, source, digest }) => {
-    const named = found.filter((one) => one.name === name);
-    const here = named.find((one) => source === undefined || one.source === source) ?? null;
+    const candidates = available.filter((one) => one.name === name);
+    const here = candidates.find((one) => source === undefined || one.source === source) ?? null;
     const stays = "it stays active, and the model is not told of it until it is back";
     if (here === null) {
       const other =
-        named[0] === undefined
+        candidates[0] === undefined
           ? ""
-          : `; another one of this name is at ${named[0].source}, and activating it takes that`;
+          : `; another one of this name is at ${candidates[0].source}, and activating it takes that`;
       const where = source === undefined ? "" : ` (${source})`;
       return {
         name,
-        found: null,
+        source: null,
         problem: `The skill ${name}${where} is active in this conversation and is not here${other}; ${stays}`,
       };
     }
     if (here.text.length > room)
       return {
         name,
-        found: null,
+        source: null,
         problem: `The skill ${name} is active in this conversation and there is no room for it: active skills have ${ACTIVE_CHARS_MAX} characters at most; ${stays}`,
       };
     room -= here.text.length;
     const isChanged = digest !== undefined && digest !== here.digest;
     const changed = `The skill ${name} (${here.source}) is not as it was when it was activated; the model is told of it as it is now, and activating it again takes note of that`;
-    return { name, found: here, problem: isChanged ? changed : null };
+    return { name, source: here, problem: isChanged ? changed : null };
   });
 }

@@ -18,7 +18,7 @@ export async function activateSkill(
   work: SkillWork,
   name: string,
 ): Promise<{ readonly skill: Skill; readonly changed: boolean }> {
-  const skills = given(work);
+  const skills = requireSkills(work);
   const { active, cwd } = await read(work);
   const skill = recordOf(await skills.get(name, cwd));
   const changed = (await skills.activate(active, name, cwd)) !== active;
@@ -38,10 +38,10 @@ export async function listSkills(
   work: SkillWork,
 ): Promise<SkillList & { readonly active: readonly Skill[] }> {
   const { active, cwd } = await read(work);
-  return { ...(await given(work).list(cwd)), active };
+  return { ...(await requireSkills(work).list(cwd)), active };
 }
 
-function given({ skills }: SkillWork): Skills {
+function requireSkills({ skills }: SkillWork): Skills {
   if (skills !== null) return skills;
   const why = "This agent was given no skills: `new Agent(holdfast, { skills: new Skills() })`";
   throw new LogError("invalid_request", `${why}; nothing was changed`);

@@ -21,7 +21,7 @@ const WITH_COLON = /^([A-Za-z0-9_.-]+[ \t]*:[ \t]+)([^\s"'|>[\]{}&*!%@`#].*:(?:[
 export function readFrontmatter(text: string): Frontmatter {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   if (!/^---[ \t]*$/.test(lines[0] ?? "")) throw wrong(1, "the file has to begin with a line of ---");
-  const end = lines.findIndex((line, at) => at > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
+  const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
   if (end === -1) throw wrong(1, "the fields have no end: a line of --- is missing behind them");
   const front = lines.slice(1, end);
   if (front.join("").length > FRONT_CHARS_MAX)
@@ -36,16 +36,16 @@ function wrong(line: number, why: string): LogError {
 /** Puts plain texts with colons in quotes, each with the lines that continue it. */
 function withQuotes(lines: readonly string[]): readonly string[] {
   const quoted = [...lines];
-  for (const [at, line] of lines.entries()) {
+  for (const [index, line] of lines.entries()) {
     const [, name, start] = WITH_COLON.exec(line) ?? [];
     if (name === undefined || start === undefined) continue;
     const parts = [start];
-    for (let next = at + 1; /^[ \t]/.test(quoted[next] ?? ""); next++) {
+    for (let next = index + 1; /^[ \t]/.test(quoted[next] ?? ""); next++) {
       parts.push(quoted[next] ?? "");
       quoted[next] = "";
     }
     const text = parts.map((part) => part.replace(/(?:^|[ \t])#.*$/, "").trim()).join(" ");
-    quoted[at] = `${name}'${text.replaceAll("'", "''")}'`;
+    quoted[index] = `${name}'${text.replaceAll("'", "''")}'`;
   }
   return quoted;
 }

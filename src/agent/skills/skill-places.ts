@@ -13,7 +13,7 @@ export interface SkillPlace {
   readonly folder: string;
 }
 
-export interface FoundSkill extends SkillFile {
+export interface SkillSource extends SkillFile {
   /** The place and the folder in it; the log keeps it. */
   readonly source: string;
   /** Absolute. */
@@ -36,8 +36,8 @@ const FILE_BYTES_MAX = 65_536; // every request has the text of an active one
 const PLACE_ENTRIES_MAX = 10_000; // looked at
 const SKILLS_MAX = 256; // of one place
 
-export function checkPlaces(given: readonly (string | SkillPlace)[]): readonly SkillPlace[] {
-  return given.map((place) => {
+export function checkPlaces(places: readonly (string | SkillPlace)[]): readonly SkillPlace[] {
+  return places.map((place) => {
     const { name, folder } = typeof place === "string" ? { name: place, folder: place } : place;
     const isOutside = !isAbsolute(folder) && /^\.\.(?:\/|$)/.test(normalize(folder));
     if (name.trim() !== "" && folder.trim() !== "" && !isOutside) return { name, folder };
@@ -46,17 +46,17 @@ export function checkPlaces(given: readonly (string | SkillPlace)[]): readonly S
   });
 }
 
-type Read = { readonly file: SkillFile; readonly digest: string } | { readonly issue: SkillIssue };
+type SkillRead = { readonly file: SkillFile; readonly digest: string } | { readonly issue: SkillIssue };
 
 /** Looks into places. A file that has not changed since is not read again. */
 export class SkillFinder {
-  readonly #known = new Map<string, { readonly stamp: string; readonly read: Read }>();
+  readonly #cache = new Map<string, { readonly stamp: string; readonly read: SkillRead }>();
 
   async find(
     places: readonly SkillPlace[],
     root: string | null,
-  ): Promise<{ readonly found: readonly FoundSkill[]; readonly issues: readonly SkillIssue[] }> {
-    const found: FoundSkill[] = [];
+  ): Promise<{ readonly skills: readonly SkillSource[]; readonly issues: readonly SkillIssue[] }> {
+    const skills: SkillSource[] = [];
     const issues: SkillIssue[] = [];
     const first = new Map<string, string>();
     for (const { name, folder } of places) {
@@ -65,8 +65,8 @@ export class SkillFinder {
       const place = join(inside ?? "/", folder);
       const names = await namesIn(place, issues);
       const reads = await Promise.all(names.map((one) => this.#read(join(place, one), one, inside)));
-      for (const [at, one] of names.entries()) {
-        const read = reads[at] ?? null;
+      for (const [index, one] of names.entries()) {
+        const read = reads[index] ?? null;
         if (read === null) continue;
         if ("issue" in read) {
           issues.push(read.issue);
@@ -77,14 +77,14 @@ export class SkillFinder {
         if (hiddenBy === null) first.set(one, source);
         else issues.push(issueOf(join(place, one), "hidden", `${hiddenBy} comes first and is taken`));
         const { file, digest } = read;
-        found.push({ ...file, source, folder: join(place, one), digest, hiddenBy });
+        skills.push({ ...file, source, folder: join(place, one), digest, hiddenBy });
       }
     }
-    return { found, issues };
+    return { skills, issues };
   }
 
   /** Null: it is no skill. `inside`: where a link of the project must not lead out of. */
-  async #read(folder: string, name: string, inside: string | null): Promise<Read | null> {
+  async #read(folder: string, name: string, inside: string | null): Promise<SkillRead | null> {
     const path = join(folder, FILE_NAME);
     try {
       const real = await realpath(path).catch((error: unknown) => {
@@ -98,15 +98,15 @@ export class SkillFinder {
       if (!isWithin(own, real)) return { issue: issueOf(path, "outside", "it is a link out of its folder") };
       if (inside !== null && !isWithin(await realpath(inside), own))
         return { issue: issueOf(folder, "outside", "it is a link out of the project") };
-      const found = await stat(real);
+      const stats = await stat(real);
       // A pipe or a device would be waited for, or never end.
-      if (!found.isFile()) return { issue: issueOf(path, "unreadable", "it is no file") };
-      const { ino, size, mtimeMs, ctimeMs } = found;
+      if (!stats.isFile()) return { issue: issueOf(path, "unreadable", "it is no file") };
+      const { ino, size, mtimeMs, ctimeMs } = stats;
       const stamp = [real, name, ino, size, mtimeMs, ctimeMs].join(" ");
-      const known = this.#known.get(folder);
-      if (known?.stamp === stamp) return known.read;
+      const cached = this.#cache.get(folder);
+      if (cached?.stamp === stamp) return cached.read;
       const read = await readSkill(path, { real, name });
-      this.#known.set(folder, { stamp, read });
+      this.#cache.set(folder, { stamp, read });
       return read;
     } catch (error) {
       return { issue: issueOf(path, "unreadable", error instanceof Error ? error.message : String(error)) };
@@ -117,7 +117,7 @@ export class SkillFinder {
 async function readSkill(
   path: string,
   { real, name }: { readonly real: string; readonly name: string },
-): Promise<Read> {
+): Promise<SkillRead> {
   const start = await readTextStart(real, FILE_BYTES_MAX);
   const tooLarge = `it has ${start.size} bytes; ${FILE_BYTES_MAX} are the most, so put what is not always needed into files beside it`;
   if (start.size > FILE_BYTES_MAX) return { issue: issueOf(path, "too_large", tooLarge) };

@@ -31,12 +31,12 @@ export function skillTools(skills: Skills, cwd: string | null): readonly Tool[] 
       input: INPUT,
       effect: "none",
       run: async (input) => {
-        const found = await skills.get(nameIn(input), cwd);
-        const { name } = found;
-        if (!found.forModel)
+        const skill = await skills.get(nameIn(input), cwd);
+        const { name } = skill;
+        if (!skill.forModel)
           throw new LogError("invalid_request", `Only the person may activate the skill ${name}`);
         const content = `The skill ${name} is active from here on; its instructions are in the system prompt.`;
-        return { content, details: { activated: { ...recordOf(found) } } };
+        return { content, details: { activated: { ...recordOf(skill) } } };
       },
     },
     {
@@ -61,9 +61,9 @@ export function skillsAfter(active: readonly Skill[], result: ToolResultMessage)
   const { activated, deactivated } = fieldsOf(result.details ?? null);
   if (result.toolName === DEACTIVATE) return withoutSkill(active, wordsIn(deactivated));
   const { name, source, digest } = fieldsOf(activated ?? null);
-  const known = textIn(name);
-  if (known === null) return active;
-  return withSkill(active, { name: known, source: wordsIn(source), digest: wordsIn(digest) });
+  const skillName = textIn(name);
+  if (skillName === null) return active;
+  return withSkill(active, { name: skillName, source: wordsIn(source), digest: wordsIn(digest) });
 }
 
 /** States the whole list, as the log has it. */

@@ -5,10 +5,10 @@ import { LogError } from "#log/errors";
 import { projectRoot } from "#agent/prompt/instructions";
 import type { ListedSkill, PromptSkill } from "#agent/prompt/system-prompt";
 import { isWithin } from "#agent/tools/folder-path";
-import { type MatchedSkill, matchSkills, recordOf, withSkill } from "./active-skills.ts";
+import { type SkillMatch, matchSkills, recordOf, withSkill } from "./active-skills.ts";
 import {
   checkPlaces,
-  type FoundSkill,
+  type SkillSource,
   SkillFinder,
   type SkillIssue,
   type SkillPlace,
@@ -27,7 +27,7 @@ export interface SkillsOptions {
 
 export interface SkillList {
   /** One for each name, as it would be activated. */
-  readonly skills: readonly FoundSkill[];
+  readonly skills: readonly SkillSource[];
   /** What is there and cannot be taken. */
   readonly issues: readonly SkillIssue[];
 }
@@ -45,21 +45,21 @@ export class Skills {
 
   /** `cwd`: where the conversation is worked on; null: only what is no project's. */
   async list(cwd: string | null): Promise<SkillList> {
-    const { found, issues } = await this.#find(cwd);
+    const { skills: found, issues } = await this.#find(cwd);
     return { skills: found.filter(({ hiddenBy }) => hiddenBy === null), issues };
   }
 
   /** The skill of this name; one that is not there is the caller's mistake. */
-  async get(name: string, cwd: string | null): Promise<FoundSkill> {
+  async get(name: string, cwd: string | null): Promise<SkillSource> {
     const { skills, issues } = await this.list(cwd);
-    const found = skills.find((one) => one.name === name);
-    if (found !== undefined) return found;
+    const skill = skills.find((one) => one.name === name);
+    if (skill !== undefined) return skill;
     const about = issues.find(({ path }) => path.split("/").includes(name));
-    const known = skills.map((one) => one.name).join(", ");
+    const names = skills.map((one) => one.name).join(", ");
     const why = about === undefined ? "" : ` (${about.message})`;
     throw new LogError(
       "invalid_request",
-      `There is no skill ${JSON.stringify(name.slice(0, 100))} here${why}; nothing was changed. There is ${known === "" ? "none" : known}`,
+      `There is no skill ${JSON.stringify(name.slice(0, 100))} here${why}; nothing was changed. There is ${names === "" ? "none" : names}`,
       { skill: name.slice(0, 100) },
     );
   }
@@ -67,44 +67,44 @@ export class Skills {
   /** The active skills with this one, which has to be here. The same list where it is active as it is. */
   async activate(active: readonly Skill[], name: string, cwd: string | null): Promise<readonly Skill[]> {
     const next = withSkill(active, recordOf(await this.get(name, cwd)));
-    const { found } = await this.#find(cwd);
-    const told = matchSkills(next, found).find((one) => one.name === name);
-    if (told?.found == null && told?.problem != null && next !== active)
-      throw new LogError("invalid_request", `${told.problem.split(";")[0]}; nothing was changed`);
+    const { skills: found } = await this.#find(cwd);
+    const match = matchSkills(next, found).find((one) => one.name === name);
+    if (match?.source == null && match?.problem != null && next !== active)
+      throw new LogError("invalid_request", `${match.problem.split(";")[0]}; nothing was changed`);
     return next;
   }
 
   /** What is here of the active ones, and what is not as it was. */
-  async match(active: readonly Skill[], cwd: string | null): Promise<readonly MatchedSkill[]> {
-    return active.length === 0 ? [] : matchSkills(active, (await this.#find(cwd)).found);
+  async match(active: readonly Skill[], cwd: string | null): Promise<readonly SkillMatch[]> {
+    return active.length === 0 ? [] : matchSkills(active, (await this.#find(cwd)).skills);
   }
 
   /** What a model is told: the text of the active ones, and by name and description those it may activate. */
   async forPrompt(
     active: readonly Skill[],
     cwd: string | null,
-  ): Promise<{ readonly skills: readonly PromptSkill[]; readonly listed: readonly ListedSkill[] }> {
-    const { found } = await this.#find(cwd);
+  ): Promise<{ readonly skills: readonly PromptSkill[]; readonly offers: readonly ListedSkill[] }> {
+    const { skills: found } = await this.#find(cwd);
     const skills: PromptSkill[] = [];
-    for (const { found: one } of matchSkills(active, found)) {
+    for (const { source: one } of matchSkills(active, found)) {
       if (one === null) continue;
       const { files, isCut } = await this.resources(one);
-      const folder = shownFolder(one.folder, cwd);
+      const folder = folderFor(one.folder, cwd);
       const more = files.length === 0 ? {} : { folder, files: isCut ? [...files, "…"] : files };
       skills.push({ name: one.name, text: one.text, ...more });
     }
     const names = new Set(active.map(({ name }) => name));
     let room = LISTED_CHARS_MAX;
-    const listed = found.filter(({ name, description, hiddenBy, forModel }) => {
+    const offers = found.filter(({ name, description, hiddenBy, forModel }) => {
       if (hiddenBy !== null || !forModel || names.has(name)) return false;
       room -= name.length + description.length;
       return room >= 0;
     });
-    return { skills, listed: listed.map(({ name, description }) => ({ name, description })) };
+    return { skills, offers: offers.map(({ name, description }) => ({ name, description })) };
   }
 
   /** The files beside a skill's text, from its folder on. */
-  resources({ folder }: FoundSkill): Promise<SkillResources> {
+  resources({ folder }: SkillSource): Promise<SkillResources> {
     return listResources(folder);
   }
 
@@ -115,7 +115,7 @@ export class Skills {
 }
 
 /** As the tools for files take it: from the conversation's folder on where it lies in it. */
-function shownFolder(folder: string, cwd: string | null): string {
+function folderFor(folder: string, cwd: string | null): string {
   if (cwd === null) return folder;
   const from = resolve(cwd);
   return isWithin(from, folder) ? relative(from, folder) : folder;

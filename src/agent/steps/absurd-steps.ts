@@ -23,24 +23,24 @@ export interface AbsurdStepsOptions {
 const CLAIM_SECONDS = 120; // Absurd's own, where a worker is told nothing
 
 /** One per context: steps that were made twice for it still share their names. */
-const made = new WeakMap<AbsurdContext, DurableStep>();
+const stepsByContext = new WeakMap<AbsurdContext, DurableStep>();
 
 /** The steps of a task of Absurd, for the handler it was registered with. */
 export function absurdSteps(context: AbsurdContext, options: AbsurdStepsOptions = {}): DurableStep {
-  const before = made.get(context);
+  const before = stepsByContext.get(context);
   if (before !== undefined) return before;
   // Both are private to the context, and there: a lease that is taken for longer than it is would lapse in mid-step.
   const hidden = context as {
     readonly claimTimeout?: unknown;
     readonly task?: { readonly attempt?: unknown };
   };
-  const told = options.claimTimeout ?? hidden.claimTimeout;
+  const seconds = options.claimTimeout ?? hidden.claimTimeout;
   const attempt = hidden.task?.attempt;
   const steps = engineSteps({
     engine: "absurd",
     taskId: context.taskID,
     attempt: typeof attempt === "number" ? attempt : null,
-    leaseMs: (typeof told === "number" && told > 0 ? told : CLAIM_SECONDS) * 1_000,
+    leaseMs: (typeof seconds === "number" && seconds > 0 ? seconds : CLAIM_SECONDS) * 1_000,
     heartbeat: () => context.heartbeat(),
     async run(name, body) {
       const step = await context.beginStep<Json>(name);
@@ -49,7 +49,7 @@ export function absurdSteps(context: AbsurdContext, options: AbsurdStepsOptions 
       return step.done ? step.state : context.completeStep(step, await body());
     },
   });
-  made.set(context, steps);
+  stepsByContext.set(context, steps);
   return steps;
 }
 

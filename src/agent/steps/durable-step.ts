@@ -20,5 +20,5 @@ export interface DurableStep {
   readonly taskId: string;
   /** For people; null where the engine does not tell. */
   readonly attempt: number | null;
-  step<T extends Json>(name: string, body: (at: StepBody) => Promise<T>): Promise<T>;
+  step<T extends Json>(name: string, body: (body: StepBody) => Promise<T>): Promise<T>;
 }

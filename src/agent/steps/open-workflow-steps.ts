@@ -11,17 +11,17 @@ export interface OpenWorkflowRun {
 }
 
 /** One per run that is under way: steps that were made twice for it still share their names. */
-const made = new WeakMap<OpenWorkflowRun["step"], DurableStep>();
+const stepsByRun = new WeakMap<OpenWorkflowRun["step"], DurableStep>();
 
 /** The steps of a workflow of OpenWorkflow. Its worker renews its own lease; who has lost it is fenced off by the log. */
 export function openWorkflowSteps({ step, run }: OpenWorkflowRun): DurableStep {
   const steps =
-    made.get(step) ??
+    stepsByRun.get(step) ??
     engineSteps({
       engine: "openworkflow",
       taskId: run.id,
       run: (name, body) => step.run<Json>({ name }, body),
     });
-  made.set(step, steps);
+  stepsByRun.set(step, steps);
   return steps;
 }

@@ -16,17 +16,17 @@ const attempts = new WeakMap<DurableStep, Map<string, AttemptIn>>();
 /** The same for every turn that an attempt carries there: it owns the conversation in one epoch, and goes on numbering. */
 export function attemptIn(steps: DurableStep, conversation: string): AttemptIn {
   checkSteps(steps);
-  const known = attempts.get(steps) ?? new Map<string, AttemptIn>();
-  attempts.set(steps, known);
+  const byConversation = attempts.get(steps) ?? new Map<string, AttemptIn>();
+  attempts.set(steps, byConversation);
   // Every attempt writes in the task's name, so that the next need not wait for the one before, and fences it off.
   const writer = `${steps.engine} task ${steps.taskId}`;
-  const attempt = known.get(conversation) ?? { claim: { writer, epoch: null }, steps: 0 };
-  known.set(conversation, attempt);
+  const attempt = byConversation.get(conversation) ?? { claim: { writer, epoch: null }, steps: 0 };
+  byConversation.set(conversation, attempt);
   return attempt;
 }
 
-function checkSteps(given: unknown): void {
-  const { taskId, step } = given as { readonly taskId?: unknown; readonly step?: unknown };
+function checkSteps(steps: unknown): void {
+  const { taskId, step } = steps as { readonly taskId?: unknown; readonly step?: unknown };
   if (typeof taskId === "string" && taskId !== "" && typeof step === "function") return;
   throw new LogError("invalid_request", "Durable steps have a task's id and a function `step`");
 }

@@ -17,16 +17,16 @@ import {
   batchEndOf,
   checkPointer,
   readPointer,
-  readTurnAt,
+  readTurnFacts,
   readTurnEnd,
-  type TurnAt,
+  type TurnFacts,
 } from "./turn-pointer.ts";
 import { attemptIn, promptKey, stepAppendKey, stepName } from "./step-names.ts";
 import { parsePointer, type TurnPointer, WAITS } from "./turn-pointer.ts";
 
 /** A turn that is in the log, ready to be carried on. */
-export interface OpenedTurn {
-  readonly at: LoopTurn;
+export interface OpenTurn {
+  readonly turn: LoopTurn;
   readonly calls: CallsToRun | null;
 }
 
@@ -37,12 +37,12 @@ export interface TurnActions {
   /** The key of the prompt, where the caller gave one: what began under it is the same turn, whatever the task. */
   readonly key: string | undefined;
   /** Writes the prompt and the turn's start under this key. */
-  begin(key: string): Promise<OpenedTurn>;
+  begin(key: string): Promise<OpenTurn>;
   /** Goes on with the turn that was left. */
-  resume(): Promise<OpenedTurn>;
+  resume(): Promise<OpenTurn>;
   hasFollowUp(): Promise<boolean>;
   /** Makes the words that waited for the end of a turn the prompt of the next, in its run; null when none wait. */
-  followUp(key: string, run: string | null): Promise<OpenedTurn | null>;
+  followUp(key: string, run: string | null): Promise<OpenTurn | null>;
 }
 
 type StepBatch = NonNullable<LoopProgress["stepBatch"]>;
@@ -56,13 +56,13 @@ export class TurnInSteps {
   readonly #steps: DurableStep;
   readonly #actions: TurnActions;
   /** What was made here of the turn; null where the log knows better, or alone. */
-  #live: OpenedTurn | null = null;
+  #live: OpenTurn | null = null;
   #end: LoopEnd | null = null;
   /** Who was asked last, here. */
   #model: string | null = null;
   #last: TurnPointer | null = null;
   /** The turn of that step. */
-  #turn: TurnAt | null = null;
+  #turn: TurnFacts | null = null;
   /** Whether an earlier attempt began the turn. */
   #begunBefore: boolean = false;
   #differs: boolean = false;
@@ -93,16 +93,16 @@ export class TurnInSteps {
       if (turn.end === null && pointer.finishReason !== WAITS) continue;
       const result = await this.#result(this.#model ?? model, pointer, turn);
       const next = this.#nextKey();
-      const goesOn = result.outcome === "completed" && !this.#work.cancelled.aborted;
-      if (!goesOn || !(await this.#hasFollowUp(next))) return this.#whether(result, name, turn);
+      const continues = result.outcome === "completed" && !this.#work.cancelled.aborted;
+      if (!continues || !(await this.#hasFollowUp(next))) return this.#withRepeated(result, name, turn);
       begin = "follow_up";
     }
   }
 
   /** The turn that a step belongs to: what goes on here has not ended, and is the one that it was. */
-  async #turnAt(seq: number): Promise<TurnAt> {
-    const isOpenHere = this.#live !== null && this.#turn?.start.turn === this.#live.at.turn;
-    if (!isOpenHere || this.#turn === null) this.#turn = await readTurnAt(this.#conversation, seq);
+  async #turnAt(seq: number): Promise<TurnFacts> {
+    const isOpenHere = this.#live !== null && this.#turn?.start.turn === this.#live.turn.turn;
+    if (!isOpenHere || this.#turn === null) this.#turn = await readTurnFacts(this.#conversation, seq);
     return this.#turn;
   }
 
@@ -126,10 +126,10 @@ export class TurnInSteps {
     const { id } = this.#conversation;
     const name = stepName(id, ++attemptIn(this.#steps, id).steps);
     let ran = false;
-    const stored = await this.#steps.step(name, async (at) => {
-      const found = await this.#work.owner.findAppend(this.#key(at.stepKey));
-      ran = found === null;
-      return found === null ? this.#body(begin, at) : readPointer(this.#conversation, found);
+    const stored = await this.#steps.step(name, async (body) => {
+      const batch = await this.#work.owner.findAppend(this.#key(body.stepKey));
+      ran = batch === null;
+      return batch === null ? this.#body(begin, body) : readPointer(this.#conversation, batch);
     });
     const pointer = parsePointer(stored, name);
     if (!ran) {
@@ -162,50 +162,50 @@ export class TurnInSteps {
     } finally {
       signal.removeEventListener("abort", giveUp);
     }
-    const found = await owner.findAppend(key);
-    return readPointer(this.#conversation, found ?? { toSeq: (await this.#conversation.head()).headSeq });
+    const batch = await owner.findAppend(key);
+    return readPointer(this.#conversation, batch ?? { toSeq: (await this.#conversation.head()).headSeq });
   }
 
   /** Where the batch lies that ended the step; null where it was not written here. */
-  async #run({ at, calls }: OpenedTurn, key: string, signal: AbortSignal): Promise<StepBatch | null> {
-    at.progress.stepBatch = null;
+  async #run({ turn, calls }: OpenTurn, key: string, signal: AbortSignal): Promise<StepBatch | null> {
+    turn.progress.stepBatch = null;
     const cancelled = AbortSignal.any([this.#work.cancelled, signal]);
-    const done = await runStep({ ...at, stepKey: key, work: { ...at.work, cancelled } }, calls);
+    const done = await runStep({ ...turn, stepKey: key, work: { ...turn.work, cancelled } }, calls);
     this.#end = done.outcome === null ? null : done;
-    this.#model = at.progress.model.id;
+    this.#model = turn.progress.model.id;
     // Another attempt has written this step, in other words: those count.
-    this.#live = at.progress.deduped || done.outcome !== null ? null : { at, calls: done.calls };
-    return at.progress.deduped ? null : at.progress.stepBatch;
+    this.#live = turn.progress.deduped || done.outcome !== null ? null : { turn, calls: done.calls };
+    return turn.progress.deduped ? null : turn.progress.stepBatch;
   }
 
   /** The turn of a step that is run here, as the log has it; or where it ended, by somebody else. */
-  async #open(begin: Begin, key: string): Promise<OpenedTurn | { readonly endedSeq: number }> {
+  async #open(begin: Begin, key: string): Promise<OpenTurn | { readonly endedSeq: number }> {
     const conversation = this.#conversation;
     if (begin === "middle") {
-      const { start } = await readTurnAt(conversation, this.#last?.toSeq ?? 0);
+      const { start } = await readTurnFacts(conversation, this.#last?.toSeq ?? 0);
       return this.#leftOf(start.id);
     }
     const own = promptKey(key);
     const first = begin === "prompt" ? (this.#actions.key ?? own) : own;
-    const begun = await this.#work.owner.findAppend(first);
-    if (begun !== null) {
+    const startBatch = await this.#work.owner.findAppend(first);
+    if (startBatch !== null) {
       this.#begunBefore = true;
-      return this.#leftOf(begun.lastId);
+      return this.#leftOf(startBatch.lastId);
     }
     if (begin === "prompt") return this.#actions.begin(first);
     const endedSeq = this.#last?.toSeq ?? 0;
-    const { start } = await readTurnAt(conversation, endedSeq);
+    const { start } = await readTurnFacts(conversation, endedSeq);
     return (await this.#actions.followUp(first, start.run ?? null)) ?? { endedSeq };
   }
 
-  async #leftOf(startId: string): Promise<OpenedTurn | { readonly endedSeq: number }> {
+  async #leftOf(startId: string): Promise<OpenTurn | { readonly endedSeq: number }> {
     const start = await this.#conversation.entry(startId);
     const end = start.type === "turn_start" ? await readTurnEnd(this.#conversation, start) : null;
     if (end !== null) return { endedSeq: await batchEndOf(this.#conversation, end.seq) };
     const open = await this.#actions.resume();
     // What the steps before have used and taken counts towards the limits.
-    open.at.progress.steps = this.#answers;
-    Object.assign(open.at.progress.used, this.#used);
+    open.turn.progress.steps = this.#answers;
+    Object.assign(open.turn.progress.used, this.#used);
     return open;
   }
 
@@ -216,7 +216,7 @@ export class TurnInSteps {
   }
 
   /** What became of the turn, told from the log: the same in every attempt. */
-  async #result(model: string, pointer: TurnPointer, { start, end }: TurnAt): Promise<AgentResult> {
+  async #result(model: string, pointer: TurnPointer, { start, end }: TurnFacts): Promise<AgentResult> {
     const shared = {
       turn: start.turn,
       prompt: parseEntryId(start.prompt),
@@ -263,7 +263,7 @@ export class TurnInSteps {
   }
 
   /** A turn that was ended under none of this task's keys was another's. */
-  async #whether(result: AgentResult, name: string, { end }: TurnAt): Promise<AgentResult> {
+  async #withRepeated(result: AgentResult, name: string, { end }: TurnFacts): Promise<AgentResult> {
     const own = end === null || (await this.#conversation.findAppend(this.#key(name))) !== null;
     // The same task in other words: those were dropped, and whoever sent them has to know.
     if (own) return this.#differs ? { ...result, repeated: { differs: true } } : result;

@@ -50,8 +50,8 @@ function stepOutcome(
 
 /** What an engine gave back for a step; refused where it is nothing that this version wrote. */
 export function parsePointer(stored: Json, step: string): TurnPointer {
-  const given = fieldsIn(stored) ?? {};
-  const { v, fromSeq, toSeq, lastId, link, finishReason, usage, executedLocalToolCount } = given;
+  const fields = fieldsIn(stored) ?? {};
+  const { v, fromSeq, toSeq, lastId, link, finishReason, usage, executedLocalToolCount } = fields;
   if (typeof v === "number" && v !== 1)
     throw new LogError(
       "unsupported_version",
@@ -99,11 +99,11 @@ const PAGE_ENTRIES = 64;
  */
 export async function readPointer(
   conversation: Conversation,
-  at: { readonly fromSeq?: number; readonly toSeq: number },
+  range: { readonly fromSeq?: number; readonly toSeq: number },
   end: StepEnd | null = null,
 ): Promise<TurnPointer> {
-  const { toSeq } = at;
-  const { entries, from } = await readStep(conversation, at.fromSeq ?? toSeq + 1, toSeq);
+  const { toSeq } = range;
+  const { entries, from } = await readStep(conversation, range.fromSeq ?? toSeq + 1, toSeq);
   const { lastId, link } = end ?? (await endAt(conversation, toSeq));
   if (lastId === null) throw diverged(conversation, toSeq, "it is not there");
   return { v: 1, fromSeq: Math.min(from, toSeq), toSeq, lastId, link, ...stepOutcome(entries) };
@@ -150,32 +150,31 @@ async function endAt({ space, id: conversation }: Conversation, seq: number): Pr
 /** Refuses a pointer to something that the log does not have, or has other words for. */
 export async function checkPointer(conversation: Conversation, pointer: TurnPointer): Promise<void> {
   const { toSeq, lastId, link } = pointer;
-  const found = await endAt(conversation, toSeq);
-  if (found.lastId !== lastId)
+  const end = await endAt(conversation, toSeq);
+  if (end.lastId !== lastId)
     throw diverged(
       conversation,
       toSeq,
-      found.lastId === null ? "the log ends before it" : "it is another entry now",
+      end.lastId === null ? "the log ends before it" : "it is another entry now",
     );
-  if (found.link !== link) throw diverged(conversation, toSeq, "what was written up to it is not the same");
+  if (end.link !== link) throw diverged(conversation, toSeq, "what was written up to it is not the same");
 }
 
-function diverged({ id }: Conversation, seq: number, how: string): LogError {
+function diverged({ id }: Conversation, seq: number, problem: string): LogError {
   return new LogError(
     "diverged",
-    `The engine has a step that ends with entry ${seq} of conversation ${id}, and ${how}: the store is not the one that step wrote to. A copy may have been restored, or a standby that had lost what was acknowledged. Nothing was written; bring back the newer store, or begin a new task`,
+    `The engine has a step that ends with entry ${seq} of conversation ${id}, and ${problem}: the store is not the one that step wrote to. A copy may have been restored, or a standby that had lost what was acknowledged. Nothing was written; bring back the newer store, or begin a new task`,
     { conversation: id, seq },
   );
 }
 
 /** The turn that an entry belongs to, and its end if it had come by then. */
-export interface TurnAt {
+export interface TurnFacts {
   readonly start: EntryOf<"turn_start">;
   readonly end: EntryOf<"turn_end"> | null;
 }
 
-export async function readTurnAt(conversation: Conversation, seq: number): Promise<TurnAt> {
-  const { space, id } = conversation;
+export async function readTurnFacts({ space, id }: Conversation, seq: number): Promise<TurnFacts> {
   const types = ["turn_start", "turn_end"] as const;
   const newest = await space.read({ conversation: id, after: seq + 1, limit: 2, newestFirst: true, types });
   const [last, before] = newest.map((stored) => decodeEntry(stored));
@@ -186,18 +185,16 @@ export async function readTurnAt(conversation: Conversation, seq: number): Promi
 
 /** How a turn ended, by whomever; null when it has not. */
 export async function readTurnEnd(
-  log: Conversation,
+  { space, id: conversation }: Conversation,
   { seq: after, turn }: EntryOf<"turn_start">,
 ): Promise<EntryOf<"turn_end"> | null> {
-  const { space, id: conversation } = log;
   const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
   const end = stored === undefined ? null : decodeEntry(stored);
   return end?.type === "turn_end" && end.turn === turn ? end : null;
 }
 
 /** Where the batch ends that an entry is in. */
-export async function batchEndOf(log: Conversation, seq: number): Promise<number> {
-  const { space, id: conversation } = log;
+export async function batchEndOf({ space, id: conversation }: Conversation, seq: number): Promise<number> {
   const [end] = await space.batchEnds({ conversation, after: seq - 1, limit: 1 });
   return end?.seq ?? seq;
 }

@@ -48,7 +48,7 @@ export async function runChild(
   call: Pick<ToolRun, "signal" | "progress" | "recordProcess">,
 ): Promise<ChildEnd> {
   const { child, identity } = await startWaiting(command);
-  const output = new KeptOutput(call.progress);
+  const output = new OutputBuffer(call.progress);
   output.listen(child.stdout);
   const exited = new Promise<readonly [number | null, string | null]>((resolve) => {
     child.once("exit", (code, signal) => resolve([code, signal]));
@@ -93,7 +93,7 @@ async function startWaiting(
 }
 
 /** The beginning and the end of what was written, however much that is. */
-class KeptOutput {
+class OutputBuffer {
   readonly #onText: (text: string) => void;
   #head: string = "";
   #tail: string[] = [];

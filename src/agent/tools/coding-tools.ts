@@ -115,7 +115,7 @@ async function edited(cwd: string, input: Json): Promise<{ readonly next: string
     throw new Error(`\`old\` does not stand in ${path} as given. Nothing was changed; read it again`);
   const second = whole.indexOf(old, first + 1);
   if (second !== -1) {
-    const lines = [first, second].map((at) => whole.slice(0, at).split("\n").length);
+    const lines = [first, second].map((index) => whole.slice(0, index).split("\n").length);
     const where = `at lines ${lines.join(" and ")}`;
     throw new Error(
       `\`old\` stands in ${path} more than once, ${where}. Nothing was changed; give more of what is around it`,
@@ -126,18 +126,18 @@ async function edited(cwd: string, input: Json): Promise<{ readonly next: string
 
 async function readWholeFile(
   cwd: string,
-  given: string,
+  input: string,
 ): Promise<{ readonly bytes: Buffer; readonly path: string }> {
-  const path = resolve(cwd, given);
-  const found = await stat(path).catch((error: unknown) => {
-    throw isMissing(error) ? new Error(`There is no file ${given}`) : error;
+  const path = resolve(cwd, input);
+  const stats = await stat(path).catch((error: unknown) => {
+    throw isMissing(error) ? new Error(`There is no file ${input}`) : error;
   });
-  if (found.isDirectory()) throw new Error(`${given} is a folder`);
+  if (stats.isDirectory()) throw new Error(`${input} is a folder`);
   // A pipe or a device would be waited for, or never end.
-  if (!found.isFile()) throw new Error(`${given} is no file that can be read`);
-  if (found.size > FILE_BYTES_MAX)
+  if (!stats.isFile()) throw new Error(`${input} is no file that can be read`);
+  if (stats.size > FILE_BYTES_MAX)
     throw new Error(
-      `${given} has ${found.size} bytes, more than ${FILE_BYTES_MAX}: search it, or read a part of it with a command`,
+      `${input} has ${stats.size} bytes, more than ${FILE_BYTES_MAX}: search it, or read a part of it with a command`,
     );
   return { bytes: await readFile(path), path };
 }
@@ -162,10 +162,10 @@ function imageBlocks(
 }
 
 /** The file that was written: where a link leads, so that the link stays one. */
-async function replaceFile(given: string, content: string): Promise<string> {
-  const path = await realPathOf(given);
+async function replaceFile(input: string, content: string): Promise<string> {
+  const path = await realPathOf(input);
   const before = await stat(path).catch(() => null);
-  if (before !== null && !before.isFile()) throw new Error(`${given} is no file. Nothing was written`);
+  if (before !== null && !before.isFile()) throw new Error(`${input} is no file. Nothing was written`);
   await mkdir(dirname(path), { recursive: true });
   const temp = join(dirname(path), `.holdfast-${randomBytes(6).toString("hex")}.tmp`);
   try {
@@ -178,7 +178,7 @@ async function replaceFile(given: string, content: string): Promise<string> {
     await rm(temp, { force: true });
     // The system's own words name a file that nobody asked for.
     const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new Error(`${given} could not be written (${why}). Nothing was changed`, { cause });
+    throw new Error(`${input} could not be written (${why}). Nothing was changed`, { cause });
   }
   return path;
 }

@@ -70,7 +70,7 @@ function emailOf(input: Json): { readonly to: string; readonly subject: string; 
   return { to: wordsIn(to), subject: wordsIn(subject), body: wordsIn(body) };
 }
 
-function sentOutput(input: Json, words: string): ToolOutput {
+function sentOutput(input: Json, prefix: string): ToolOutput {
   const { to, subject } = emailOf(input);
-  return { content: `${words} ${to}`, details: { type: "sentEmail", to, subject } };
+  return { content: `${prefix} ${to}`, details: { type: "sentEmail", to, subject } };
 }

@@ -33,15 +33,20 @@ export function isMissing(error: unknown): boolean {
 
 /** What rules of permission are to know of a call. What cannot be looked at counts as outside of the folder. */
 export async function subjectOf(tool: string, input: Json, folder: string): Promise<Subject> {
-  const given = mainArgument(input) ?? (tool === "search" ? { kind: "path", text: "." } : null);
-  if (given === null) return { kind: "none" };
-  if (given.kind === "command") return { kind: "command", command: given.text };
-  const path = resolve(folder, given.text);
+  const argument = mainArgument(input) ?? (tool === "search" ? { kind: "path", text: "." } : null);
+  if (argument === null) return { kind: "none" };
+  if (argument.kind === "command") return { kind: "command", command: argument.text };
+  const path = resolve(folder, argument.text);
   const [root, real] = await Promise.all([realPathOf(folder), realPathOf(path)]).catch(() => [folder, null]);
   if (real === null || root === null) return { kind: "path", path, real: path, inside: false };
   const inside = isWithin(root, real);
-  const named = isWithin(folder, path) ? relative(folder, path) : path;
-  return { kind: "path", path: named || ".", real: (inside ? relative(root, real) : real) || ".", inside };
+  const shortPath = isWithin(folder, path) ? relative(folder, path) : path;
+  return {
+    kind: "path",
+    path: shortPath || ".",
+    real: (inside ? relative(root, real) : real) || ".",
+    inside,
+  };
 }
 
 export function isWithin(folder: string, path: string): boolean {

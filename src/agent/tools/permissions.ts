@@ -118,13 +118,13 @@ const WITHIN_NAME = { star: "[^/]*", stars: "[^]*" };
 function matches(
   pattern: string,
   text: string,
-  how: { readonly star: string; readonly stars: string },
+  wildcards: { readonly star: string; readonly stars: string },
 ): boolean {
   const parts = pattern.split(/(\*\*\/|\*{2,}|\*)/);
   const source = parts.map((part) => {
-    if (part === "*") return how.star;
-    if (part === "**/") return `(?:${how.stars}/)?`;
-    return part.startsWith("**") ? how.stars : part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+    if (part === "*") return wildcards.star;
+    if (part === "**/") return `(?:${wildcards.stars}/)?`;
+    return part.startsWith("**") ? wildcards.stars : part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   });
   return new RegExp(`^${source.join("")}$`).test(text);
 }

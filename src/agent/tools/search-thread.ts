@@ -9,7 +9,7 @@ export interface SearchTask {
   readonly matchesMax: number;
 }
 
-export interface Found {
+export interface SearchProgress {
   readonly lines: readonly string[];
   readonly files: number;
   readonly skipped: number;
@@ -80,7 +80,7 @@ function search({ folder, path, pattern, matchesMax }: SearchTask): void {
   const expression = new RegExp(pattern);
   let [files, skipped, matches] = [0, 0, 0];
   const tell = (lines: readonly string[], done: boolean): void => {
-    const found: Found & { readonly done: boolean } = {
+    const message: SearchProgress & { readonly done: boolean } = {
       lines,
       files,
       skipped,
@@ -88,7 +88,7 @@ function search({ folder, path, pattern, matchesMax }: SearchTask): void {
       done,
     };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads has none
-    parentPort?.postMessage(found);
+    parentPort?.postMessage(message);
   };
   for (const file of filesBelow(path)) {
     if (matches > matchesMax || files >= FILES_MAX) break;
@@ -96,9 +96,9 @@ function search({ folder, path, pattern, matchesMax }: SearchTask): void {
     const text = textOf(file);
     if (text === null) skipped++;
     const lines: string[] = [];
-    for (const [at, line] of (text ?? "").split("\n").entries()) {
+    for (const [index, line] of (text ?? "").split("\n").entries()) {
       if (!expression.test(line.slice(0, LINE_CHARS_MAX)) || ++matches > matchesMax) continue;
-      lines.push(`${relative(folder, file)}:${at + 1}: ${line.slice(0, SHOWN_CHARS_MAX).trimEnd()}`);
+      lines.push(`${relative(folder, file)}:${index + 1}: ${line.slice(0, SHOWN_CHARS_MAX).trimEnd()}`);
     }
     // What was found is told as it is found: a file that takes for ever does not cost what came before it.
     if (lines.length > 0) tell(lines, false);

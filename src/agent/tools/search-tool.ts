@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { Worker } from "node:worker_threads";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Tool } from "#turn/effects/tool";
-import type { Found, SearchTask } from "./search-thread.ts";
+import type { SearchProgress, SearchTask } from "./search-thread.ts";
 
 const TIMEOUT_MS = 20_000;
 const MATCHES_MAX = 200;
@@ -24,12 +24,12 @@ export function searchTool(cwd: string, timeoutMs: number = TIMEOUT_MS): Tool {
     timeoutMs,
     run: async (input, { signal }) => {
       const pattern = wordsIn(fieldsOf(input)["pattern"]);
-      const given = wordsIn(fieldsOf(input)["path"]) || ".";
-      const path = resolve(cwd, given);
+      const target = wordsIn(fieldsOf(input)["path"]) || ".";
+      const path = resolve(cwd, target);
       checkPattern(pattern);
       if ((await stat(path).catch(() => null)) === null)
-        throw new Error(`There is no file or folder ${given}`);
-      return shown(await searchAside({ folder: cwd, path, pattern, matchesMax: MATCHES_MAX }, signal));
+        throw new Error(`There is no file or folder ${target}`);
+      return outputOf(await searchAside({ folder: cwd, path, pattern, matchesMax: MATCHES_MAX }, signal));
     },
   };
 }
@@ -43,11 +43,11 @@ function checkPattern(pattern: string): void {
   }
 }
 
-interface Searched extends Found {
+interface SearchResult extends SearchProgress {
   readonly isWhole: boolean;
 }
 
-async function searchAside(task: SearchTask, signal: AbortSignal): Promise<Searched> {
+async function searchAside(task: SearchTask, signal: AbortSignal): Promise<SearchResult> {
   const file = import.meta.url.endsWith(".ts") ? "./search-thread.ts" : "./search-thread.js";
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: task,
@@ -55,9 +55,9 @@ async function searchAside(task: SearchTask, signal: AbortSignal): Promise<Searc
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
   const { promise, resolve: end, reject } = Promise.withResolvers<boolean>();
-  let found: Found = { lines: [], files: 0, skipped: 0, more: false };
-  worker.on("message", (now: Found & { readonly done: boolean }) => {
-    found = { ...now, lines: [...found.lines, ...now.lines] };
+  let progress: SearchProgress = { lines: [], files: 0, skipped: 0, more: false };
+  worker.on("message", (now: SearchProgress & { readonly done: boolean }) => {
+    progress = { ...now, lines: [...progress.lines, ...now.lines] };
     if (now.done) end(true);
   });
   worker.on("error", reject);
@@ -66,14 +66,14 @@ async function searchAside(task: SearchTask, signal: AbortSignal): Promise<Searc
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   try {
-    return { isWhole: await promise, ...found };
+    return { isWhole: await promise, ...progress };
   } finally {
     signal.removeEventListener("abort", stop);
     await worker.terminate();
   }
 }
 
-function shown({ lines, files, skipped, more, isWhole }: Searched): {
+function outputOf({ lines, files, skipped, more, isWhole }: SearchResult): {
   readonly content: string;
   readonly isError: boolean;
 } {
@@ -83,6 +83,6 @@ function shown({ lines, files, skipped, more, isWhole }: Searched): {
     skipped > 0 ? `${skipped} files were left out: binary, very large or unreadable` : null,
     isWhole ? null : "Stopped before its end: the pattern takes too long, or there is too much to search",
   ];
-  const said = notes.filter((note) => note !== null).map((note) => `[${note}]`);
-  return { content: [...lines, ...said].join("\n"), isError: !isWhole };
+  const noteLines = notes.filter((note) => note !== null).map((note) => `[${note}]`);
+  return { content: [...lines, ...noteLines].join("\n"), isError: !isWhole };
 }

@@ -47,8 +47,8 @@ export function childOutput(end: ChildEnd, signal: AbortSignal): ToolOutput {
   };
 }
 
-function endText({ exitCode, signal, stopped }: ChildEnd, told: AbortSignal): string {
+function endText({ exitCode, signal, stopped }: ChildEnd, cause: AbortSignal): string {
   if (!stopped) return exitCode === null ? `ended by ${signal}` : `exit code ${exitCode}`;
-  const isLate = told.reason instanceof Error && told.reason.name === "TimeoutError";
+  const isLate = cause.reason instanceof Error && cause.reason.name === "TimeoutError";
   return `stopped: ${isLate ? "its time is over" : "the turn is over"}; what it had done by then is not undone`;
 }

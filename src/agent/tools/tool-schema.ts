@@ -15,8 +15,8 @@ const definitions = new WeakMap<Tool, ToolDefinition>();
 
 /** A tool as a model is told of it. Throws where it cannot be told: before anything is asked. */
 export function toolDefinition(tool: Tool): ToolDefinition {
-  const known = definitions.get(tool);
-  if (known !== undefined) return known;
+  const cached = definitions.get(tool);
+  if (cached !== undefined) return cached;
   const { name, description = "" } = tool;
   if (!NAME.test(name))
     throw new LogError(
@@ -31,23 +31,23 @@ export function toolDefinition(tool: Tool): ToolDefinition {
 
 /** The tools of a turn. One that cannot be told, or whose name another one has, is found out before anything is written. */
 export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  const named = new Map<string, Tool>();
+  const byName = new Map<string, Tool>();
   for (const tool of tools) {
     const { name } = toolDefinition(tool);
-    if (named.has(name))
+    if (byName.has(name))
       throw new LogError(
         "invalid_request",
         `Two tools are called ${name}, and a call would not say which is meant; nothing was sent`,
         { tool: name },
       );
-    named.set(name, tool);
+    byName.set(name, tool);
   }
-  return named;
+  return byName;
 }
 
 function schemaOf(tool: Tool): JsonSchema {
   try {
-    const schema = writeJsonObject(givenSchema(tool)).value;
+    const schema = writeJsonObject(schemaInput(tool)).value;
     checkSchema(schema);
     return asObject(schema);
   } catch (cause) {
@@ -62,7 +62,7 @@ function schemaOf(tool: Tool): JsonSchema {
   }
 }
 
-function givenSchema({ input, inputSchema }: Tool): unknown {
+function schemaInput({ input, inputSchema }: Tool): unknown {
   if (inputSchema !== undefined) return inputSchema;
   if (input === undefined) return ANY_OBJECT;
   if (!isStandard(input)) return input;
@@ -90,14 +90,14 @@ function isStandard(schema: unknown): schema is StandardSchema {
   return isHolder && "~standard" in schema;
 }
 
-export type CheckedInput =
+export type InputCheck =
   /** What the tool is to be given. */
   | { readonly value: Json }
   /** What the model is to be told in its place. */
   | { readonly problem: string };
 
 /** Whether an input is what the tool asks for; never throws for what a model sent. */
-export async function checkInput(tool: Tool, input: Json): Promise<CheckedInput> {
+export async function checkInput(tool: Tool, input: Json): Promise<InputCheck> {
   const { input: schema } = tool;
   if (!isStandard(schema)) {
     const problems = problemsIn(input, tool.inputSchema ?? schema ?? ANY_OBJECT);
@@ -114,17 +114,17 @@ export async function checkInput(tool: Tool, input: Json): Promise<CheckedInput>
 
 function issueText({ message, path = [] }: StandardIssue): string {
   const steps = path.map((step) => (typeof step === "object" ? step.key : step));
-  const where = steps.map((step, at) =>
-    typeof step === "number" ? `[${step}]` : `${at === 0 ? "" : "."}${String(step)}`,
+  const where = steps.map((step, index) =>
+    typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${String(step)}`,
   );
   return where.length === 0 ? message : `${where.join("")}: ${message}`;
 }
 
 function problemText(tool: Tool, problems: readonly string[]): string {
-  const shown = problems.slice(0, ISSUES_MAX).map((problem) => `- ${problem}`);
+  const lines = problems.slice(0, ISSUES_MAX).map((problem) => `- ${problem}`);
   const more = problems.length > ISSUES_MAX ? [`- and ${problems.length - ISSUES_MAX} more`] : [];
   const first = `The input of ${tool.name} does not fit its schema, so it was not run:`;
-  return [first, ...shown, ...more, "Call it again with an input that fits."].join("\n").toWellFormed();
+  return [first, ...lines, ...more, "Call it again with an input that fits."].join("\n").toWellFormed();
 }
 
 type JsonSchema = { readonly [name: string]: Json };
@@ -153,11 +153,11 @@ function checkSchema(schema: Json, where: string = "the schema", depth: number =
     checkSchema(inner, `${where}.properties.${name}`, depth + 1);
   if (items !== undefined && !Array.isArray(items)) checkSchema(items, `${where}.items`, depth + 1);
   for (const name of LISTS) {
-    const given = fields[name];
-    if (given === undefined) continue;
-    if (!Array.isArray(given)) throw wrong(`${where}.${name} is no list`);
-    for (const [at, one] of (given as readonly Json[]).entries())
-      checkSchema(one, `${where}.${name}[${at}]`, depth + 1);
+    const list = fields[name];
+    if (list === undefined) continue;
+    if (!Array.isArray(list)) throw wrong(`${where}.${name} is no list`);
+    for (const [index, one] of (list as readonly Json[]).entries())
+      checkSchema(one, `${where}.${name}[${index}]`, depth + 1);
   }
 }
 
@@ -187,28 +187,28 @@ function problemsIn(value: Json, schema: Json, path: string = ""): readonly stri
   if (fields["const"] !== undefined && !isSameJson(fields["const"], value))
     return [`${name} is not ${JSON.stringify(fields["const"])}`];
   const inside = Array.isArray(value)
-    ? (value as readonly Json[]).flatMap((one, at) =>
-        items === undefined || Array.isArray(items) ? [] : problemsIn(one, items, `${path}[${at}]`),
+    ? (value as readonly Json[]).flatMap((one, index) =>
+        items === undefined || Array.isArray(items) ? [] : problemsIn(one, items, `${path}[${index}]`),
       )
     : memberProblems(value, fields, path);
   return [...inside, ...alternativeProblems(value, fields, path)];
 }
 
 function memberProblems(value: Json, schema: JsonSchema, path: string): readonly string[] {
-  const given = fieldsIn(value);
-  if (given === null) return [];
-  const at = (name: string): string => (path === "" ? name : `${path}.${name}`);
+  const members = fieldsIn(value);
+  if (members === null) return [];
+  const pathTo = (name: string): string => (path === "" ? name : `${path}.${name}`);
   const properties = fieldsIn(schema["properties"]) ?? {};
   const required = Array.isArray(schema["required"]) ? (schema["required"] as readonly string[]) : [];
   const missing = required
-    .filter((name) => !Object.hasOwn(given, name))
-    .map((name) => `${at(name)} is missing`);
+    .filter((name) => !Object.hasOwn(members, name))
+    .map((name) => `${pathTo(name)} is missing`);
   const others = schema["additionalProperties"];
-  const inside = Object.entries(given).flatMap(([name, inner]) => {
+  const inside = Object.entries(members).flatMap(([name, inner]) => {
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (own !== undefined) return problemsIn(inner, own, at(name));
-    if (others === false) return [`${at(name)} is not known`];
-    return others === undefined ? [] : problemsIn(inner, others, at(name));
+    if (own !== undefined) return problemsIn(inner, own, pathTo(name));
+    if (others === false) return [`${pathTo(name)} is not known`];
+    return others === undefined ? [] : problemsIn(inner, others, pathTo(name));
   });
   return [...missing, ...inside];
 }
@@ -255,8 +255,8 @@ export interface TypedTool<S extends StandardSchema> extends Omit<Tool, "input" 
 export function tool<S extends StandardSchema>(definition: TypedTool<S>): Tool;
 export function tool(definition: Tool): Tool;
 export function tool(definition: unknown): Tool {
-  const made = definition as Tool;
-  checkNumbers(made, { timeoutMs: "limit", outputChars: "count" });
-  toolDefinition(made);
-  return made;
+  const checkedTool = definition as Tool;
+  checkNumbers(checkedTool, { timeoutMs: "limit", outputChars: "count" });
+  toolDefinition(checkedTool);
+  return checkedTool;
 }

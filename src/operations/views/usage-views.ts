@@ -1,4 +1,4 @@
-import { knownModel } from "#agent/models/model-table";
+import { modelFacts } from "#agent/models/model-table";
 import { REPLAY_TRIGGER } from "#agent/replay/replay-runs";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -201,7 +201,7 @@ export class TurnUsageCache {
       turns,
       marks: marks.filter(({ turn }) => turn > rows.length - turns.length),
       count: rows.length,
-      window: model === null ? null : knownModel(model).window,
+      window: model === null ? null : modelFacts(model).window,
       inherited: await this.#inherited(holdfast, head, imported),
       replays: await replaysOf(holdfast, conversation),
     };

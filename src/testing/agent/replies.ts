@@ -1,5 +1,5 @@
 import { echo, escapeForRegExp, notedText, orderOf } from "#agent/models/sim/sim-words";
-import { piecesOf, recalled, workSteps } from "#agent/models/sim/sim-words";
+import { piecesOf, recallFact, workSteps } from "#agent/models/sim/sim-words";
 import { CUT_OFF_LABEL } from "#upstream/rules/preamble";
 import { GO_ON } from "#turn/rules/unanswered";
 
@@ -83,7 +83,7 @@ function recalledFrom(key: string, memory: readonly Line[]): string {
   const prompts = memory.filter(({ role }) => role === "user");
   const texts = prompts.map(({ text }) => text.replaceAll(CUT_OFF, ""));
   const all = memory.map(({ text }) => text);
-  return recalled(key, texts) ?? recalled(key, all) ?? `I do not know ${key}`;
+  return recallFact(key, texts) ?? recallFact(key, all) ?? `I do not know ${key}`;
 }
 
 function say(text: string): Act {

@@ -101,25 +101,26 @@ export class BlobCheck {
   /** The digests of those that are there, whole and unaltered. */
   readonly whole: Set<string> = new Set();
   /** What the entries count on. */
-  readonly named: Set<string> = new Set();
-  #open: { readonly digest: string; readonly size: number; readonly hash: Hash; at: number } | null = null;
+  readonly expected: Set<string> = new Set();
+  #open: { readonly digest: string; readonly size: number; readonly hash: Hash; position: number } | null =
+    null;
 
   /** The next piece; what is wrong with it or with the one before is thrown. */
   add(piece: BlobPiece): void {
     const { digest, size, offset, bytes } = piece;
     const before = this.#open;
-    if (offset === 0) this.#open = { digest, size, hash: createHash("sha256"), at: 0 };
+    if (offset === 0) this.#open = { digest, size, hash: createHash("sha256"), position: 0 };
     const open = this.#open;
     if (before !== null && offset === 0) throw cutOff(before.digest);
-    if (open === null || open.digest !== digest || open.at !== offset || open.size !== size) {
+    if (open === null || open.digest !== digest || open.position !== offset || open.size !== size) {
       this.#open = null;
       throw new LogError("damaged", `A piece of the blob ${digest} is missing before this line`);
     }
     open.hash.update(bytes);
-    open.at += bytes.length;
-    if (open.at < size) return;
+    open.position += bytes.length;
+    if (open.position < size) return;
     this.#open = null;
-    if (open.at > size || open.hash.digest("hex") !== digest)
+    if (open.position > size || open.hash.digest("hex") !== digest)
       throw new LogError("damaged", `The blob ${digest} was altered: its bytes have another digest`);
     this.whole.add(digest);
   }
@@ -168,13 +169,13 @@ export interface LogStart {
 }
 
 /** When a file was made, and whether it is to be read only: redacted, it is not what was said. */
-interface FileMade {
+interface FileOptions {
   readonly exportedAt: string;
   readonly redacted: boolean;
 }
 
 /** The first line of a file with one conversation. */
-export function fileHeader({ exportedAt, redacted }: FileMade, start: LogStart): string {
+export function fileHeader({ exportedAt, redacted }: FileOptions, start: LogStart): string {
   const { conversation, ...more } = start;
   const opening = { type: "holdfast", v: FORMAT_VERSION, conversation, exportedAt, ...more };
   return JSON.stringify({ ...opening, ...redactedMember(redacted) });
@@ -185,7 +186,7 @@ function redactedMember(redacted: boolean): { readonly redacted?: true } {
 }
 
 /** The first line of a file with several. */
-export function bundleHeader({ exportedAt, redacted }: FileMade, conversations: number): string {
+export function bundleHeader({ exportedAt, redacted }: FileOptions, conversations: number): string {
   const opening = { type: "holdfast", v: FORMAT_VERSION, exportedAt, conversations };
   return JSON.stringify({ ...opening, ...redactedMember(redacted) });
 }
@@ -195,16 +196,16 @@ export function logLine(start: LogStart): string {
   return JSON.stringify({ type: "log", ...start });
 }
 
-export interface ReadHeader {
+export interface FileHeader {
   readonly v: number;
   /** How many conversations the file says it has. */
   readonly conversations: number;
   /** Null where each has a line of its own. */
-  readonly first: ReadStart | null;
+  readonly first: FileStart | null;
 }
 
 /** The beginning of a conversation as a file says it. */
-export interface ReadStart {
+export interface FileStart {
   readonly conversation: string;
   /** How many entries it says it has. */
   readonly entries: number | null;
@@ -214,7 +215,7 @@ export interface ReadStart {
 }
 
 /** What the first line of a file says; null when it is none of ours. */
-export function headerIn(line: string): ReadHeader | null {
+export function headerIn(line: string): FileHeader | null {
   const { value } = checkJsonObject(line);
   if (value["type"] !== "holdfast") return null;
   const v = checkVersion(value["v"]);
@@ -226,11 +227,11 @@ export function headerIn(line: string): ReadHeader | null {
 }
 
 /** The conversation that begins with a line; null when it is a line of another kind. */
-export function logStartIn(line: string): ReadStart | null {
+export function logStartIn(line: string): FileStart | null {
   return line.startsWith(LOG_OPENING) ? startOf(checkJsonObject(line).value) : null;
 }
 
-function startOf(value: { readonly [name: string]: Json }): ReadStart {
+function startOf(value: { readonly [name: string]: Json }): FileStart {
   const { conversation, entries, links } = value;
   if (typeof conversation !== "string") throw new LogError("damaged", "The header names no conversation");
   const origin = isOrigin(value["origin"]) ? JSON.stringify(value["origin"]) : null;

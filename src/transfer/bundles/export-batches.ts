@@ -88,7 +88,7 @@ export async function* batchesAfter(
   const ends = new BatchEnds(log, from.after);
   const check = new LinkCheck(sha256, from.start, from.ownerLink);
   let broken = false;
-  const proven = (wrong: string | null): void => {
+  const checkProof = (wrong: string | null): void => {
     if (wrong === null || broken) return;
     const soundSeq = Math.max(check.soundSeq, from.after);
     if (onUnproven === undefined) throw damaged(log, wrong, soundSeq);
@@ -99,8 +99,8 @@ export async function* batchesAfter(
   let batch: StoredEntry[] = [];
   // What is appended while they are read belongs to the next reading.
   for await (const entry of readLog(log.space, log.id, { after: from.after, upTo: head.headSeq })) {
-    const end = await ends.at(entry.seq);
-    if (!broken) proven(check.add(entry, end));
+    const end = await ends.endAt(entry.seq);
+    if (!broken) checkProof(check.add(entry, end));
     if (broken) {
       for (const before of batch.splice(0)) yield* unlinked.add(before);
       yield* unlinked.add(entry);
@@ -117,7 +117,7 @@ export async function* batchesAfter(
     batch = [];
   }
   yield* unlinked.flush();
-  if (!broken) proven(check.end(head));
+  if (!broken) checkProof(check.end(head));
   yield* cutIntoBatches(broken ? batch : []);
 }
 
@@ -141,7 +141,7 @@ class BatchEnds {
     this.#through = after;
   }
 
-  async at(seq: number): Promise<BatchEnd | null> {
+  async endAt(seq: number): Promise<BatchEnd | null> {
     if (seq > this.#through) {
       const { space, id } = this.#log;
       const ends = await space.batchEnds({ conversation: id, after: this.#through, limit: ENDS_PAGE });
@@ -154,19 +154,19 @@ class BatchEnds {
 
 /** The links of a file: those of the log, or new ones where the file is another log than that (a fork, one of before). */
 export class FileLinks {
-  readonly #own: boolean;
+  readonly #keepsLinks: boolean;
   #previous: string;
 
   /** `start`: what the first one goes on from; a fork's from the digest of the node it grows from in the file. */
   constructor(own: boolean, start: string) {
-    this.#own = own;
+    this.#keepsLinks = own;
     this.#previous = start;
   }
 
   /** How a batch ends whose entries have the numbers they have in the file. */
   end({ entries, end }: LogBatch): FileBatchEnd {
     const byOwner = end?.byOwner ?? true;
-    const link = this.#own && end !== null ? end.link : this.#make(entries, byOwner);
+    const link = this.#keepsLinks && end !== null ? end.link : this.#make(entries, byOwner);
     this.#previous = link;
     return { seq: entries.at(-1)?.seq ?? 0, link, byOwner, unproven: end === null };
   }

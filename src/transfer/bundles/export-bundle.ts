@@ -29,8 +29,8 @@ export async function* exportBundle(
   options: BundleOptions = {},
 ): AsyncGenerator<Uint8Array> {
   if (ids.length === 0) throw new LogError("invalid_request", "A bundle has at least one conversation");
-  const named = ids.map((id) => holdfast.handle(parseConversationId(id)));
-  const conversations = await exportOrder(holdfast, named, options.withForks ?? false);
+  const requested = ids.map((id) => holdfast.handle(parseConversationId(id)));
+  const conversations = await exportOrder(holdfast, requested, options.withForks ?? false);
   checkCount(conversations.length);
   const { exportedAt = new Date().toISOString(), onMissing = () => undefined, redact } = options;
   const redacted = redact === undefined ? {} : { redactor: new Redactor(redact) };
@@ -57,30 +57,33 @@ export function checkCount(conversations: number): void {
 /** The conversations of a bundle, each once, what a fork grows from before it. `withForks`: with all that grew from them. */
 export async function exportOrder(
   holdfast: Holdfast,
-  named: readonly Conversation[],
+  requested: readonly Conversation[],
   withForks: boolean,
 ): Promise<readonly Conversation[]> {
   const sources = new Map<ConversationId, ConversationId | null>();
-  for (const { id, space } of named) sources.set(id, (await space.head(id)).origin?.source ?? null);
+  for (const { id, space } of requested) sources.set(id, (await space.head(id)).origin?.source ?? null);
   if (withForks) for (const [id, source] of await forksOf(holdfast, sources)) sources.set(id, source);
   const ordered = new Set<ConversationId>();
   for (const id of sources.keys()) {
     const line: ConversationId[] = [];
     // A conversation that is forked from itself, by whatever went wrong, is not gone round for ever.
-    for (let at: ConversationId | null = id; at !== null && !ordered.has(at) && !line.includes(at);) {
-      line.push(at);
-      const source: ConversationId | null = sources.get(at) ?? null;
-      at = source !== null && sources.has(source) ? source : null;
+    for (
+      let current: ConversationId | null = id;
+      current !== null && !ordered.has(current) && !line.includes(current);
+    ) {
+      line.push(current);
+      const source: ConversationId | null = sources.get(current) ?? null;
+      current = source !== null && sources.has(source) ? source : null;
     }
     for (const next of line.toReversed()) ordered.add(next);
   }
-  return [...ordered].map((id) => named.find((one) => one.id === id) ?? holdfast.handle(id));
+  return [...ordered].map((id) => requested.find((one) => one.id === id) ?? holdfast.handle(id));
 }
 
 /** Every fork of these, and every fork of those, by id: lists have another order in every store. */
 async function forksOf(
   holdfast: Holdfast,
-  named: ReadonlyMap<ConversationId, unknown>,
+  sources: ReadonlyMap<ConversationId, unknown>,
 ): Promise<readonly (readonly [ConversationId, ConversationId])[]> {
   const bySource = new Map<ConversationId, ConversationId[]>();
   for await (const { conversation, origin } of holdfast.listAll()) {
@@ -89,13 +92,13 @@ async function forksOf(
     if (forks === undefined) bySource.set(origin.conversation, [conversation]);
     else forks.push(conversation);
   }
-  const found = new Map<ConversationId, ConversationId>();
-  const open = [...named.keys()];
+  const forksById = new Map<ConversationId, ConversationId>();
+  const open = [...sources.keys()];
   for (let id = open.pop(); id !== undefined; id = open.pop())
     for (const fork of bySource.get(id) ?? []) {
-      if (named.has(fork) || found.has(fork)) continue;
-      found.set(fork, id);
+      if (sources.has(fork) || forksById.has(fork)) continue;
+      forksById.set(fork, id);
       open.push(fork);
     }
-  return [...found].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return [...forksById].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }

@@ -55,23 +55,24 @@ export async function* exportLines(
   conversations: readonly Conversation[],
   options: ExportOptions,
 ): AsyncGenerator<ExportLine> {
-  const passed = new FileDigest();
+  const digest = new FileDigest();
   const counts = { conversations: conversations.length, entries: 0, blobs: 0 };
   const line = (kind: ExportLine["kind"], text: string): ExportLine => {
-    passed.add(text);
+    digest.add(text);
     if (kind === "entry") counts.entries++;
     if (kind === "blob") counts.blobs++;
     return { kind, text };
   };
   const [only, ...others] = conversations;
   const { redactor, onUnproven } = options;
-  const made = { exportedAt: options.exportedAt, redacted: redactor !== undefined };
-  if (others.length > 0) yield line("header", bundleHeader(made, conversations.length));
+  const fileOptions = { exportedAt: options.exportedAt, redacted: redactor !== undefined };
+  if (others.length > 0) yield line("header", bundleHeader(fileOptions, conversations.length));
   const logs = new Map<string, ExportLog>();
   for (const conversation of conversations) {
     const log = await exportLog(conversation, logs, { onUnproven, change: redactor });
     logs.set(conversation.id, log);
-    if (others.length === 0 && conversation === only) yield line("header", fileHeader(made, log.start));
+    if (others.length === 0 && conversation === only)
+      yield line("header", fileHeader(fileOptions, log.start));
     else yield line("log", logLine(log.start));
     for await (const batch of log.batches()) {
       for (const entry of batch.entries) yield line("entry", entryLine(entry));
@@ -81,7 +82,7 @@ export async function* exportLines(
         for (const { text, first } of blob) yield line(first ? "blob" : "piece", text);
     }
   }
-  yield { kind: "end", text: endLine(passed, counts) };
+  yield { kind: "end", text: endLine(digest, counts) };
 }
 
 /** Changes entries on their way into a file, which then has links of its own and says so. */
@@ -208,9 +209,9 @@ async function* batchesOf(
   };
   if (inherited !== null)
     for await (const batch of cutIntoBatches(inherited.entries())) yield await linked(batch, batch.entries);
-  const left = inherited === null ? 0 : 1;
+  const skippedSeq = inherited === null ? 0 : 1;
   for await (const batch of ownBatches(conversation, head, node, onUnproven)) {
-    const entries = batch.entries.filter((entry) => entry.seq > left);
+    const entries = batch.entries.filter((entry) => entry.seq > skippedSeq);
     if (entries.length > 0) yield await linked(batch, entries);
   }
   if (change === undefined) return;
@@ -249,30 +250,30 @@ async function* exportBlobs(
   { entries, end }: LinkedBatch,
   onMissing: (digest: string) => void,
 ): AsyncGenerator<Iterable<BlobLine>> {
-  for (const [digest, isImage] of namedIn(entries)) {
+  for (const [digest, isImage] of digestsIn(entries)) {
     if (isBehind(log, digest)) continue;
-    const told = log.absent.get(digest);
-    const bytes = told === undefined ? await blobOf(conversation, digest) : null;
+    const isRequired = log.absent.get(digest);
+    const bytes = isRequired === undefined ? await blobOf(conversation, digest) : null;
     if (bytes !== null) {
       log.blobs.set(digest, end.seq);
       yield blobLines(digest, bytes);
       continue;
     }
-    if (isImage && told !== true) onMissing(digest);
-    log.absent.set(digest, isImage || told === true);
+    if (isImage && isRequired !== true) onMissing(digest);
+    log.absent.set(digest, isImage || isRequired === true);
   }
 }
 
 /** What entries name, and whether an image counts on it. */
-function namedIn(entries: readonly StoredEntry[]): ReadonlyMap<string, boolean> {
-  const named = new Map<string, boolean>();
+function digestsIn(entries: readonly StoredEntry[]): ReadonlyMap<string, boolean> {
+  const required = new Map<string, boolean>();
   for (const entry of entries) {
     // What is damaged is not carried on as if it were whole: it cannot be read here either.
     const images = contentBlobs(decodeEntry(entry));
-    for (const digest of possibleBlobs(entry.payload)) if (!named.has(digest)) named.set(digest, false);
-    for (const digest of images) named.set(digest, true);
+    for (const digest of possibleBlobs(entry.payload)) if (!required.has(digest)) required.set(digest, false);
+    for (const digest of images) required.set(digest, true);
   }
-  return named;
+  return required;
 }
 
 /** Whether a blob stands in the file where this log, or one that it was forked from, will have it when it is imported. */
@@ -297,12 +298,12 @@ export async function blobOf(
 
 /** The images a conversation's own entries name and that cannot be read, each at the first entry that names it. */
 export async function missingBlobs(conversation: Conversation): Promise<readonly Issue[]> {
-  const seen = new Set<string>();
+  const digests = new Set<string>();
   const issues: Issue[] = [];
   for await (const stored of conversation.log({ types: ["message", "custom", "steer"] })) {
     for (const digest of contentBlobs(decodeEntry(stored))) {
-      if (seen.has(digest)) continue;
-      seen.add(digest);
+      if (digests.has(digest)) continue;
+      digests.add(digest);
       if ((await blobOf(conversation, digest)) !== null) continue;
       const message = `The image ${digest} is named here and is not in the store, or not whole`;
       issues.push({ kind: "missing_blob", entry: stored.id, message });

@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { idForKey } from "#conversation/id-for-key";
 import { LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
-import { type Checked, checkImport, type ImportProblem } from "./import-check.ts";
+import { type ImportReport, checkImport, type ImportProblem } from "./import-check.ts";
 import { type ImportState, importTargets, type ImportTarget } from "./import-targets.ts";
 import { writeImport } from "./import-write.ts";
 import type { ImportFile } from "./open-import.ts";
@@ -107,8 +107,8 @@ export async function importInto(
   const chosen = checked.logs.map((log) => chooseId(log.header.conversation, checked, options));
   const holdfast = await open();
   const { key, dryRun = false, whenThere = "refuse" } = options;
-  const ids = chosen.map((id, at) => {
-    const from = checked.logs[at]?.header.conversation ?? "";
+  const ids = chosen.map((id, index) => {
+    const from = checked.logs[index]?.header.conversation ?? "";
     return id ?? parseConversationId(key === undefined ? holdfast.newId() : idForKey("import", key, from));
   });
   const tells = whenThere === "tell";
@@ -122,7 +122,7 @@ export async function importInto(
   return resultOf(checked, targets);
 }
 
-function chooseId(inFile: string, { logs }: Checked, options: ImportOptions): ConversationId | null {
+function chooseId(inFile: string, { logs }: ImportReport, options: ImportOptions): ConversationId | null {
   if (options.asNew === true) return null;
   if (options.id === undefined) return parseConversationId(inFile);
   if (logs.length === 1) return parseConversationId(options.id);
@@ -133,7 +133,10 @@ function chooseId(inFile: string, { logs }: Checked, options: ImportOptions): Co
   );
 }
 
-function resultOf({ format, problems, unusable }: Checked, targets: readonly ImportTarget[]): ImportedBundle {
+function resultOf(
+  { format, problems, unusable }: ImportReport,
+  targets: readonly ImportTarget[],
+): ImportedBundle {
   const ids = new Map(targets.map(({ id, log }) => [log.header.conversation, id]));
   const conversations = targets.map(({ id, log, state, keepsLinks }): ImportedConversation => {
     const { header, title, entries, blobs, missing, missingSeeds, links, source } = log;
@@ -156,22 +159,22 @@ function resultOf({ format, problems, unusable }: Checked, targets: readonly Imp
   return { format, conversations, problems, leftOut: unusable.size };
 }
 
-function refusal(name: string, { problems, unusable, logs }: Checked): LogError {
-  const told = problems.slice(0, PROBLEMS_SHOWN).map(problemText);
+function refusal(name: string, { problems, unusable, logs }: ImportReport): LogError {
+  const lines = problems.slice(0, PROBLEMS_SHOWN).map(problemText);
   const [first] = problems;
-  const more = problems.length > told.length ? [`and ${problems.length - told.length} more`] : [];
+  const more = problems.length > lines.length ? [`and ${problems.length - lines.length} more`] : [];
   const [links] = logs.length === 1 ? logs.map((log) => log.links) : [];
   const { linked = false, soundSeq = 0 } = links ?? {};
   const sound = linked
     ? `\nIts links prove ${soundSeq === 0 ? "none of it" : `entries 1 to ${soundSeq}`}.`
     : "";
-  const message = `${name} cannot be imported whole; nothing was written.\n${[...told, ...more].map((line) => `  ${line}`).join("\n")}${sound}`;
+  const message = `${name} cannot be imported whole; nothing was written.\n${[...lines, ...more].map((line) => `  ${line}`).join("\n")}${sound}`;
   return new LogError("damaged", message, {
     file: name,
     line: first?.line ?? 0,
     byte: first?.byte ?? 0,
     unusable: unusable.size,
-    problems: told,
+    problems: lines,
     ...(linked ? { soundSeq } : {}),
   });
 }
@@ -182,7 +185,7 @@ export function problemText({ line, byte, message }: ImportProblem): string {
 }
 
 /** What was imported as one object for programs: all of it added up, named by its first conversation. */
-export interface ImportedView {
+export interface ImportView {
   readonly conversation: string | undefined;
   readonly entries: number;
   readonly format: string;
@@ -195,7 +198,7 @@ export interface ImportedView {
   readonly unprovenSeq: number | undefined;
 }
 
-export function importJson({ format, conversations, problems }: ImportedBundle): ImportedView {
+export function importJson({ format, conversations, problems }: ImportedBundle): ImportView {
   const [first] = conversations;
   return {
     conversation: first?.conversation,

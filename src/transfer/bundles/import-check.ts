@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isLogError, LogError } from "#log/errors";
 import type { SpaceStore } from "#store/facets";
 import type { Importer, ImportHeader } from "./importers.ts";
-import { type CheckedLog, LogCheck, type LinePlace, type WrongLink } from "./log-check.ts";
+import { type LogReport, LogCheck, type LinePlace, type WrongLink } from "./log-check.ts";
 import { CONVERSATIONS_MAX } from "./bundle-lines.ts";
 import { trialStore } from "./import-trial.ts";
 import { type ImportFile, type ImportStep, openImport } from "./open-import.ts";
@@ -19,11 +19,11 @@ export interface ImportProblem {
 }
 
 /** What a file holds and what is wrong with it, learned without writing anything. */
-export interface Checked {
+export interface ImportReport {
   /** The name of its shape. */
   readonly format: string;
   readonly digest: string;
-  readonly logs: readonly CheckedLog[];
+  readonly logs: readonly LogReport[];
   readonly problems: readonly ImportProblem[];
   /** The numbers of the lines that cannot come along. */
   readonly unusable: ReadonlySet<number>;
@@ -34,7 +34,7 @@ export async function checkImport(
   file: ImportFile,
   onLine: (line: number) => void,
   importers?: readonly Importer[],
-): Promise<Checked> {
+): Promise<ImportReport> {
   try {
     return await checkIn(file, onLine, { importers, inMemory: true });
   } catch (error) {
@@ -48,12 +48,12 @@ class TooLargeForMemory extends Error {}
 async function checkIn(
   file: ImportFile,
   onLine: (line: number) => void,
-  how: { readonly importers: readonly Importer[] | undefined; readonly inMemory: boolean },
-): Promise<Checked> {
+  options: { readonly importers: readonly Importer[] | undefined; readonly inMemory: boolean },
+): Promise<ImportReport> {
   const hash = createHash("sha256");
-  const hashing = { name: file.name, chunks: () => hashed(file.chunks(), hash, how.inMemory) };
-  const { format, header, steps } = await openImport(hashing, how.importers);
-  await using store = await trialStore(how.inMemory);
+  const hashing = { name: file.name, chunks: () => hashed(file.chunks(), hash, options.inMemory) };
+  const { format, header, steps } = await openImport(hashing, options.importers);
+  await using store = await trialStore(options.inMemory);
   const check = new FileCheck(store.space);
   if (header !== null) await check.begin(header, { line: 1, byte: 0 });
   for await (const step of steps) {
@@ -106,14 +106,14 @@ class FileCheck {
       this.#log = null;
       throw new LogError("damaged", `The conversation ${conversation} stands twice in this file`);
     }
-    const at = { space: this.#space, number: this.#logs.size + 1 };
-    this.#log = new LogCheck(header, at, ({ place: refused, error }) => this.#refuse(refused, error));
+    const trial = { space: this.#space, number: this.#logs.size + 1 };
+    this.#log = new LogCheck(header, trial, ({ place: refused, error }) => this.#refuse(refused, error));
     this.#logs.set(conversation, this.#log);
     if (header.root !== null)
-      await this.#log.add({ bodies: [{ body: header.root, seq: null }] }, place, this.#how());
+      await this.#log.add({ bodies: [{ body: header.root, seq: null }] }, place, this.#context());
   }
 
-  #how(): { readonly others: ReadonlyMap<string, LogCheck>; readonly sound: boolean } {
+  #context(): { readonly others: ReadonlyMap<string, LogCheck>; readonly sound: boolean } {
     return { others: this.#logs, sound: this.#sound };
   }
 
@@ -147,7 +147,7 @@ class FileCheck {
     if (this.#log === null) throw new LogError("damaged", "This line belongs to no conversation");
     if (blob !== undefined) this.#log.blobs.add(blob);
     if (batchEnd !== undefined && this.#sound) this.#damaged(this.#log.batchEnd(batchEnd, place));
-    for (const message of await this.#log.add(batch, place, this.#how()))
+    for (const message of await this.#log.add(batch, place, this.#context()))
       this.#tell({ ...place, code: "damaged", message });
   }
 
@@ -184,7 +184,7 @@ class FileCheck {
       if (!isLogError(error)) throw error;
       this.#tell({ ...nowhere, code: error.code, message: error.message });
     }
-    if (!log.begun) {
+    if (!log.hasFirst) {
       const message = `The file has no entries of ${log.header.conversation}`;
       return this.#damaged({ ...nowhere, message });
     }
@@ -193,7 +193,7 @@ class FileCheck {
     if (this.#sound) this.#damaged(log.endOfLinks());
   }
 
-  async result(): Promise<Omit<Checked, "format" | "digest">> {
+  async result(): Promise<Omit<ImportReport, "format" | "digest">> {
     await this.#endLog();
     const checks = [...this.#logs.values()];
     if (this.#sound && !this.#ended && (checks.length === 0 || checks.some(({ linked }) => linked)))

@@ -4,8 +4,8 @@ import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import type { HeadView } from "#store/requests";
 import { blobOf } from "./export-lines.ts";
-import type { CheckedLog } from "./log-check.ts";
-import type { Checked } from "./import-check.ts";
+import type { LogReport } from "./log-check.ts";
+import type { ImportReport } from "./import-check.ts";
 
 /**
  * `unfinished`: an earlier run of this import was cut off. `blobs`: only those are missing. `same`: it is there already.
@@ -22,7 +22,7 @@ export interface TellThere {
 /** What becomes of a conversation of a file. */
 export interface ImportTarget {
   readonly id: ConversationId;
-  readonly log: CheckedLog;
+  readonly log: LogReport;
   readonly state: ImportState;
   /** It gets the very links that the file has: the same batches by the same authors, nothing left out. */
   readonly keepsLinks: boolean;
@@ -44,14 +44,14 @@ export function importKey(digest: string, lastEntry: number): string {
  */
 export async function importTargets(
   holdfast: Holdfast,
-  checked: Checked,
+  checked: ImportReport,
   ids: readonly ConversationId[],
   tell: TellThere = { same: false, conflict: false },
 ): Promise<readonly ImportTarget[]> {
   const targets: ImportTarget[] = [];
-  const sourceIds = new Map(checked.logs.map(({ header }, at) => [header.conversation, ids[at]]));
-  for (const [at, log] of checked.logs.entries()) {
-    const id = ids[at];
+  const sourceIds = new Map(checked.logs.map(({ header }, index) => [header.conversation, ids[index]]));
+  for (const [index, log] of checked.logs.entries()) {
+    const id = ids[index];
     if (id === undefined || log.entries === 0) continue; // nothing of it can be reached
     const sameSource = log.source === null || sourceIds.get(log.source) === log.source;
     const keepsLinks = sameSource && keepsLinksAs(checked, log, id);
@@ -65,7 +65,7 @@ export async function importTargets(
   return targets;
 }
 
-function keepsLinksAs({ problems }: Checked, { header, links }: CheckedLog, id: ConversationId): boolean {
+function keepsLinksAs({ problems }: ImportReport, { header, links }: LogReport, id: ConversationId): boolean {
   const same = header.conversation === id && header.v === FORMAT_VERSION;
   return links.linked && links.asTheyStand && same && problems.length === 0;
 }
@@ -83,7 +83,7 @@ async function stateOf(
     (first !== null && first.toSeq >= log.entries) ||
     (await conversation.findAppend(importKey(digest, log.entries))) !== null ||
     (keepsLinks && (await hasLink(holdfast, id, log)));
-  if (!whole && first === null) throw taken(id, head);
+  if (!whole && first === null) throw idTaken(id, head);
   if (!whole || head.lease?.writer === importWriter(digest)) return "unfinished";
   for (const blob of log.blobs) if ((await blobOf(conversation, blob)) === null) return "blobs";
   return "same";
@@ -102,13 +102,13 @@ async function headOf(holdfast: Holdfast, id: ConversationId): Promise<HeadView 
 async function hasLink(
   holdfast: Holdfast,
   id: ConversationId,
-  { entries, links }: CheckedLog,
+  { entries, links }: LogReport,
 ): Promise<boolean> {
   const [end] = await holdfast.space.batchEnds({ conversation: id, after: entries - 1, limit: 1 });
   return end?.seq === entries && end.link === links.link;
 }
 
-function taken(id: ConversationId, { lease }: HeadView): LogError {
+function idTaken(id: ConversationId, { lease }: HeadView): LogError {
   const unfinished = lease?.writer.startsWith("import ") === true;
   const why = unfinished
     ? `${id} is an import of another file that was cut off: import that one again, or erase ${id}`
@@ -118,11 +118,11 @@ function taken(id: ConversationId, { lease }: HeadView): LogError {
 
 function allThere(targets: readonly ImportTarget[]): LogError {
   const [only, ...others] = targets;
-  const what =
+  const contents =
     others.length === 0
       ? `What this file holds is here already as ${only?.id}`
       : `All ${targets.length} conversations of this file are here already`;
-  return new LogError("conversation_exists", `${what}; nothing was changed.`, {
+  return new LogError("conversation_exists", `${contents}; nothing was changed.`, {
     conversation: only?.id ?? "",
   });
 }

@@ -58,7 +58,7 @@ export interface Refusal<P> {
   readonly error: LogError;
 }
 
-interface Waiting<P> {
+interface PendingDraft<P> {
   readonly stamped: StampedDraft;
   readonly place: P;
 }
@@ -69,7 +69,7 @@ export class TrialLog<P> {
   readonly #id: ConversationId;
   readonly #onRefused: (refusal: Refusal<P>) => void;
   readonly #size = new BatchSize();
-  #waiting: Waiting<P>[] = [];
+  #pending: PendingDraft<P>[] = [];
   /** How many it has, those that wait not counted. */
   entries: number = 0;
 
@@ -86,7 +86,7 @@ export class TrialLog<P> {
     const weight = { chars: payload.length, compaction: type === "compaction" };
     if (!this.#size.fits(weight)) await this.flush();
     this.#size.add(payload.length);
-    this.#waiting.push({ stamped, place });
+    this.#pending.push({ stamped, place });
     return stamped;
   }
 
@@ -102,7 +102,7 @@ export class TrialLog<P> {
     const { entry, head, trial } = origin;
     await trial.flush();
     const { cwd, title = null } = draft.body as { readonly cwd?: string; readonly title?: string };
-    const made = await this.#space.fork({
+    const forkHead = await this.#space.fork({
       source: trial.#id,
       entry,
       head,
@@ -114,10 +114,10 @@ export class TrialLog<P> {
       key: null,
     });
     this.entries = 1;
-    const named = (draft.body["origin"] as { readonly conversation: ConversationId }).conversation;
+    const source = (draft.body["origin"] as { readonly conversation: ConversationId }).conversation;
     if (
-      made.origin !== null &&
-      draft.payload !== forkPayload({ ...made.origin, source: named }, { cwd, title })
+      forkHead.origin !== null &&
+      draft.payload !== forkPayload({ ...forkHead.origin, source }, { cwd, title })
     )
       throw new LogError("invalid_entry", "The fork does not begin as forks are made");
     return entryDigest(sha256, await this.#space.entry(this.#id, entry));
@@ -125,18 +125,18 @@ export class TrialLog<P> {
 
   /** Writes what waits; what may not be written is told and left out. */
   async flush(): Promise<void> {
-    let waiting = this.#waiting;
-    this.#waiting = [];
+    let pending = this.#pending;
+    this.#pending = [];
     this.#size.clear();
-    while (waiting.length > 0) {
-      const refused = await this.#append(waiting.map(({ stamped }) => stamped));
+    while (pending.length > 0) {
+      const refused = await this.#append(pending.map(({ stamped }) => stamped));
       if (refused === null) return;
-      const at = Math.min(indexIn(refused), waiting.length - 1);
-      const before = waiting.slice(0, at);
+      const index = Math.min(indexIn(refused), pending.length - 1);
+      const before = pending.slice(0, index);
       if (before.length > 0) await this.#append(before.map(({ stamped }) => stamped));
-      const left = waiting[at];
-      if (left !== undefined) this.#onRefused({ place: left.place, error: refused });
-      waiting = waiting.slice(at + 1);
+      const rejected = pending[index];
+      if (rejected !== undefined) this.#onRefused({ place: rejected.place, error: refused });
+      pending = pending.slice(index + 1);
     }
   }
 
@@ -155,8 +155,8 @@ export class TrialLog<P> {
 }
 
 /** How the first entry of a fork is written. */
-function forkPayload(...begun: Parameters<typeof originBody>): string {
-  return parseBody(originBody(...begun)).payload;
+function forkPayload(...parts: Parameters<typeof originBody>): string {
+  return parseBody(originBody(...parts)).payload;
 }
 
 /** The place in its batch of the entry that an error is about; the first where it does not say. */

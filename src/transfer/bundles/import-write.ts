@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import type { Importer, ImportHeader } from "./importers.ts";
 import { withOrigin, replaceMember } from "./inherited-entries.ts";
 import { BlobAssembly, BatchSize } from "./bundle-lines.ts";
-import type { Checked } from "./import-check.ts";
+import type { ImportReport } from "./import-check.ts";
 import { type ImportTarget, importKey, importWriter } from "./import-targets.ts";
 import { type ImportFile, type ImportStep, openImport } from "./open-import.ts";
 import { checkJsonObject, membersOf } from "#log/json/json-text";
@@ -12,7 +12,7 @@ import type { ConversationId } from "#log/ids";
 import { type Prepared, prepare, systemIdsAndTime } from "#store/prepare";
 
 export interface ImportPlan {
-  readonly checked: Checked;
+  readonly checked: ImportReport;
   readonly targets: readonly ImportTarget[];
   readonly onEntry: (done: number) => void;
   /** The shapes it was looked for among, where they are not the usual ones. */
@@ -25,17 +25,17 @@ export async function writeImport(holdfast: Holdfast, file: ImportFile, plan: Im
   const hash = createHash("sha256");
   const hashing = { name: file.name, chunks: () => hashed(file.chunks(), hash) };
   const { header, steps } = await openImport(hashing, plan.importers);
-  const writing = new Writing(holdfast, plan);
-  if (header !== null) await writing.begin(header);
+  const run = new ImportRun(holdfast, plan);
+  if (header !== null) await run.begin(header);
   for await (const step of steps)
-    if (!("error" in step) && !checked.unusable.has(step.line.number)) await writing.add(step.batch);
+    if (!("error" in step) && !checked.unusable.has(step.line.number)) await run.add(step.batch);
   if (hash.digest("hex") !== checked.digest)
     throw new LogError(
       "damaged",
       `${file.name} was changed while it was imported; what is written of it is held as unfinished`,
       { file: file.name },
     );
-  await writing.end();
+  await run.end();
 }
 
 async function* hashed(
@@ -48,12 +48,12 @@ async function* hashed(
   }
 }
 
-class Writing {
+class ImportRun {
   readonly #holdfast: Holdfast;
   readonly #plan: ImportPlan;
   readonly #ids: ReadonlyMap<string, string>;
   readonly #assembly = new BlobAssembly();
-  readonly #begun: ImportLog[] = [];
+  readonly #logs: ImportLog[] = [];
   #target: ImportTarget | undefined;
   #log: ImportLog | null = null;
   #origin: string | null = null;
@@ -72,7 +72,7 @@ class Writing {
     this.#target = targets.find(({ log }) => log.header.conversation === header.conversation);
     if (this.#target === undefined) return;
     this.#log = new ImportLog(this.#holdfast, this.#target, { digest: checked.digest, ids: this.#ids });
-    this.#begun.push(this.#log);
+    this.#logs.push(this.#log);
     // Where there are links the first entry says it, or the file would prove another one than is written.
     this.#origin = this.#target.log.links.linked ? null : (header.origin ?? null);
     if (header.root !== null) await this.#log.add([header.root]);
@@ -100,7 +100,7 @@ class Writing {
 
   /** Only now, when all that belongs together is there, anyone may go on with any of it. */
   async end(): Promise<void> {
-    for (const log of this.#begun) await log.end();
+    for (const log of this.#logs) await log.end();
   }
 }
 
@@ -118,7 +118,7 @@ class ImportLog {
   readonly #size = new BatchSize();
   #bodies: string[] = [];
   #epoch: number = 0;
-  #seen: number = 0;
+  #headSeq: number = 0;
   /** How many entries are in the log. */
   done: number = 0;
 
@@ -185,7 +185,7 @@ class ImportLog {
     const { id } = this.#target;
     const writer = importWriter(this.#digest);
     const head = await this.#holdfast.space.acquire({ conversation: id, writer, leaseMs: LEASE_MS });
-    [this.#epoch, this.#seen] = [head.epoch, head.headSeq];
+    [this.#epoch, this.#headSeq] = [head.epoch, head.headSeq];
     if (isFork && others.length > 0) await this.#append(others, byOwner);
   }
 
@@ -227,22 +227,22 @@ class ImportLog {
     const { space } = this.#holdfast;
     const { toSeq } = await space.append({
       conversation: this.#target.id,
-      author: byOwner ? { kind: "owner", epoch: this.#epoch, expected: this.#seen } : { kind: "outside" },
+      author: byOwner ? { kind: "owner", epoch: this.#epoch, expected: this.#headSeq } : { kind: "outside" },
       ...this.#prepared(bodies, done),
       // With the last batch all are on the disk; until then a run can be run again.
       durability: done < this.#target.log.entries ? "relaxed" : "full",
     });
     this.done = done;
-    this.#seen = Math.max(this.#seen, toSeq);
+    this.#headSeq = Math.max(this.#headSeq, toSeq);
   }
 
   /** The root of a conversation that another one of the file has begun names that one as it is called here. */
   #renamed(root: string): string {
     const parent = membersOf(root).findLast(({ name }) => name === "parent")?.text;
     if (parent === undefined || !parent.startsWith("{")) return root;
-    const named = checkJsonObject(parent).value["conversation"];
-    const id = typeof named === "string" ? this.#ids.get(named) : undefined;
-    if (id === undefined || id === named) return root;
+    const source = checkJsonObject(parent).value["conversation"];
+    const id = typeof source === "string" ? this.#ids.get(source) : undefined;
+    if (id === undefined || id === source) return root;
     return replaceMember(root, "parent", replaceMember(parent, "conversation", JSON.stringify(id)));
   }
 }

@@ -8,8 +8,8 @@ import {
   fileEndIn,
   headerIn,
   logStartIn,
-  type ReadHeader,
-  type ReadStart,
+  type FileHeader,
+  type FileStart,
 } from "./bundle-lines.ts";
 import { LogError } from "#log/errors";
 import { checkJsonObject, membersOf, objectText, type Member } from "#log/json/json-text";
@@ -86,16 +86,16 @@ export const holdfastJsonl: Importer = {
 class BundleReader implements ImportReader {
   readonly header: ImportHeader | null;
   readonly #v: number;
-  readonly #passed = new FileDigest();
+  readonly #digest = new FileDigest();
   /** How many conversations the header says. */
-  readonly #said: number;
+  readonly #conversations: number;
   readonly #counts = { conversations: 0, entries: 0, blobs: 0 };
   #ended: boolean = false;
 
-  constructor({ v, conversations, first }: ReadHeader, line: string) {
+  constructor({ v, conversations, first }: FileHeader, line: string) {
     this.#v = v;
-    this.#said = conversations;
-    this.#passed.add(line);
+    this.#conversations = conversations;
+    this.#digest.add(line);
     this.header = first === null ? null : this.#begin(first);
   }
 
@@ -106,7 +106,7 @@ class BundleReader implements ImportReader {
       this.#ended = true;
       return { bodies: [], fileEnd: { wrong: this.#wrongWith(end) } };
     }
-    this.#passed.add(line);
+    this.#digest.add(line);
     const blob = blobPiece(line);
     if (blob !== null) {
       if (blob.offset === 0) this.#counts.blobs++;
@@ -120,19 +120,20 @@ class BundleReader implements ImportReader {
     return entryOf(line);
   }
 
-  #begin({ conversation, entries, linked, origin }: ReadStart): ImportHeader {
+  #begin({ conversation, entries, linked, origin }: FileStart): ImportHeader {
     this.#counts.conversations++;
     return { conversation, root: null, entries, origin, v: this.#v, linked };
   }
 
   #wrongWith({ header, whole }: FileEnd): string | null {
-    if (header !== this.#passed.header) return "The header, line 1, is not the one that was written";
+    if (header !== this.#digest.header) return "The header, line 1, is not the one that was written";
     const { conversations, entries, blobs } = this.#counts;
-    if (conversations !== this.#said) return `The file has ${conversations} conversations of ${this.#said}`;
+    if (conversations !== this.#conversations)
+      return `The file has ${conversations} conversations of ${this.#conversations}`;
     if (whole === null) return null;
     if (whole.conversations !== conversations || whole.entries !== entries || whole.blobs !== blobs)
       return `The file has ${entries} entries of ${whole.entries}, ${blobs} blobs of ${whole.blobs} and ${conversations} conversations of ${whole.conversations}`;
-    return whole.digest === this.#passed.digest() ? null : "The file is not the one that was written";
+    return whole.digest === this.#digest.digest() ? null : "The file is not the one that was written";
   }
 }
 
@@ -187,10 +188,12 @@ function batchOf(line: string): ImportBatch {
 
 /** Other programs count their own versions, and a newer Holdfast would not know them either. */
 function otherVersion(version: unknown): LogError {
-  const named = Number.isSafeInteger(version) ? `version ${String(version)}` : "a version it does not name";
+  const versionText = Number.isSafeInteger(version)
+    ? `version ${String(version)}`
+    : "a version it does not name";
   return new LogError(
     "unsupported_version",
-    `This is a coding agent's session log in ${named}; Holdfast imports session logs of version 1, whose shape docs/format.md describes ("Session logs"). Nothing was imported: convert it to that shape first, or go on with the conversation in its own agent behind \`holdfast acp\`.`,
+    `This is a coding agent's session log in ${versionText}; Holdfast imports session logs of version 1, whose shape docs/format.md describes ("Session logs"). Nothing was imported: convert it to that shape first, or go on with the conversation in its own agent behind \`holdfast acp\`.`,
     { kind: "session-log", version: String(version), current: 1 },
   );
 }

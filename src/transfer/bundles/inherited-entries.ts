@@ -65,24 +65,24 @@ async function factsOnBranch(
   head: HeadView & { readonly origin: ForkPoint },
 ): Promise<BranchFacts> {
   const { space, id: fork } = conversation;
-  const own = await ownWordOn(conversation);
+  const own = await ownHides(conversation);
   const labels = labelsOf(await conversation.inheritedFacts(["label"]));
   const others = INHERITED_FACTS.length === 0 ? [] : await conversation.inheritedFacts(INHERITED_FACTS);
   const targets = new Set(others.map((fact) => factTarget(fact)));
   const there = new Set<EntryId>();
   const facts: StoredEntry[] = [];
-  const say = (type: "hide" | "label", target: EntryId, payload: object): void => {
+  const addFact = (type: "hide" | "label", target: EntryId, payload: object): void => {
     const id = parseEntryId(idForKey(type, fork, target));
-    const said = { v: FORMAT_VERSION, id, seq: 0, parentId: null, time: head.createdAt, type };
-    facts.push({ ...said, payload: JSON.stringify(payload) });
+    const fact = { v: FORMAT_VERSION, id, seq: 0, parentId: null, time: head.createdAt, type };
+    facts.push({ ...fact, payload: JSON.stringify(payload) });
   };
   let nodes = 0;
   for await (const page of branchPages(space, fork, head.origin))
     for (const { id, hidden } of page) {
       nodes++;
       const label = labels.get(id);
-      if (hidden && !own.has(id)) say("hide", id, { target: id });
-      if (label !== undefined) say("label", id, { target: id, label });
+      if (hidden && !own.has(id)) addFact("hide", id, { target: id });
+      if (label !== undefined) addFact("label", id, { target: id, label });
       if (targets.has(id)) there.add(id);
     }
   for (const fact of others) {
@@ -99,10 +99,10 @@ function factTarget(fact: Entry): EntryId | null {
 }
 
 /** The entries whose hiding the fork decided itself; its own log carries that. */
-async function ownWordOn(conversation: Conversation): Promise<ReadonlySet<EntryId>> {
-  const decided = new Set<EntryId>();
-  for (const fact of await conversation.facts(["hide"])) if (fact.type === "hide") decided.add(fact.target);
-  return decided;
+async function ownHides(conversation: Conversation): Promise<ReadonlySet<EntryId>> {
+  const targets = new Set<EntryId>();
+  for (const fact of await conversation.facts(["hide"])) if (fact.type === "hide") targets.add(fact.target);
+  return targets;
 }
 
 /** The first entry says how far the log was inherited, so that what its source paid for is not counted twice. */

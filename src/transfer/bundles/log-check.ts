@@ -15,7 +15,7 @@ export interface LinePlace {
 }
 
 /** What a file holds of one conversation. */
-export interface CheckedLog {
+export interface LogReport {
   readonly header: ImportHeader;
   /** For a fork that is written by its own entries: the conversation of the same file that it grows from. */
   readonly source: string | null;
@@ -28,10 +28,10 @@ export interface CheckedLog {
   readonly missing: readonly string[];
   /** The seeds that runs name and that are not in the file. */
   readonly missingSeeds: readonly string[];
-  readonly links: CheckedLinks;
+  readonly links: LinksReport;
 }
 
-interface CheckedLinks {
+interface LinksReport {
   /** Its batches have links. */
   readonly linked: boolean;
   /** The last entry that its links hold, all before it among them. */
@@ -50,22 +50,22 @@ export class LogCheck {
   readonly #trial: TrialLog<LinePlace>;
   readonly blobs: BlobCheck = new BlobCheck();
   #links: FileLinksCheck;
-  readonly #seeds = { there: new Set<string>(), named: new Set<string>() };
+  readonly #seeds = { there: new Set<string>(), required: new Set<string>() };
   #source: LogCheck | null = null;
   #read: number = 0;
   #title: string | null = null;
   /** Its first entry was read. */
-  begun: boolean = false;
+  hasFirst: boolean = false;
   /** The number of the entry that would come next; null where it is not known. */
   expected: number | null = 1;
 
   constructor(
     header: ImportHeader,
-    at: { readonly space: SpaceStore; readonly number: number },
+    trial: { readonly space: SpaceStore; readonly number: number },
     onRefused: (refusal: Refusal<LinePlace>) => void,
   ) {
     this.header = header;
-    this.#trial = new TrialLog(at.space, at.number, onRefused);
+    this.#trial = new TrialLog(trial.space, trial.number, onRefused);
     this.#links = new FileLinksCheck(header, "");
   }
 
@@ -73,7 +73,7 @@ export class LogCheck {
   async add(
     { bodies }: ImportBatch,
     place: LinePlace,
-    how: { readonly others: ReadonlyMap<string, LogCheck>; readonly sound: boolean },
+    context: { readonly others: ReadonlyMap<string, LogCheck>; readonly sound: boolean },
   ): Promise<readonly string[]> {
     const jumps: string[] = [];
     for (const { seq, body } of bodies) {
@@ -81,8 +81,8 @@ export class LogCheck {
         jumps.push(jump(this.expected, seq));
       this.expected = seq === null ? null : seq + 1;
       this.#read++;
-      const stamped = await this.#begin(body, place, how.others);
-      if (how.sound && jumps.length === 0) this.#links.entry(stamped, seq, place);
+      const stamped = await this.#begin(body, place, context.others);
+      if (context.sound && jumps.length === 0) this.#links.entry(stamped, seq, place);
       this.#note(stamped);
     }
     return jumps;
@@ -90,11 +90,11 @@ export class LogCheck {
 
   /** What it names, or is named by. */
   #note({ id, draft: { type, body } }: StampedDraft): void {
-    for (const digest of contentBlobs(body)) this.blobs.named.add(digest);
+    for (const digest of contentBlobs(body)) this.blobs.expected.add(digest);
     if (type === "title") this.#title = String(body["title"]);
     if (type === "seed") this.#seeds.there.add(id);
     const { seed } = body;
-    if (type === "run_start" && typeof seed === "string") this.#seeds.named.add(seed);
+    if (type === "run_start" && typeof seed === "string") this.#seeds.required.add(seed);
   }
 
   #hasSeed(id: string): boolean {
@@ -103,8 +103,8 @@ export class LogCheck {
 
   /** The first entry of a fork says where it grows from, and is made by forking. */
   async #begin(body: string, place: LinePlace, others: ReadonlyMap<string, LogCheck>): Promise<StampedDraft> {
-    const first = !this.begun;
-    this.begun = true;
+    const first = !this.hasFirst;
+    this.hasFirst = true;
     if (!first) return this.#trial.add(body, place);
     const stamped = this.#trial.parse(body);
     const origin = stamped.draft.body["origin"] as Origin | undefined;
@@ -150,7 +150,7 @@ export class LogCheck {
     return this.#source !== null && this.#source.#has(digest);
   }
 
-  result(): CheckedLog {
+  result(): LogReport {
     const { linked, soundSeq, unprovenSeq, link, batchesFit, firstEnd } = this.#links;
     const { entries } = this.#trial;
     return {
@@ -159,8 +159,8 @@ export class LogCheck {
       entries,
       title: this.#title,
       blobs: this.blobs.whole,
-      missing: [...this.blobs.named].filter((digest) => !this.#has(digest)),
-      missingSeeds: [...this.#seeds.named].filter((id) => !this.#hasSeed(id)),
+      missing: [...this.blobs.expected].filter((digest) => !this.#has(digest)),
+      missingSeeds: [...this.#seeds.required].filter((id) => !this.#hasSeed(id)),
       links: {
         linked,
         soundSeq,
@@ -249,12 +249,12 @@ class FileLinksCheck {
     this.linked = true;
     this.#batch = { entries: 0, chars: 0 };
     if (this.firstEnd === 0) this.firstEnd = end.seq;
-    const [last, begun] = [this.#last, this.#place ?? place];
+    const [last, start] = [this.#last, this.#place ?? place];
     [this.#last, this.#place] = [null, null];
     if (last?.seq !== end.seq)
       return { ...place, message: `The batch that ends with entry ${end.seq} ends elsewhere` };
     const message = this.#check.add(last, end);
-    if (message !== null) return { ...begun, message };
+    if (message !== null) return { ...start, message };
     this.#links = { link: end.link, ownerLink: end.byOwner ? end.link : this.#links.ownerLink };
     if (end.unproven) this.unprovenSeq = end.seq;
     return null;

@@ -66,15 +66,15 @@ export async function openImport(
   throw unknownShape(file, foreignLine(checkJsonObject(first.value.text).value));
 }
 
-function unknownShape(file: ImportFile, known: ForeignFile | null, cause?: unknown): LogError {
-  const what =
-    known === null
+function unknownShape(file: ImportFile, fileKind: ForeignFile | null, cause?: unknown): LogError {
+  const problem =
+    fileKind === null
       ? `Line 1 of ${file.name} is neither the header of an export nor of a session log`
-      : `${file.name} is ${known.name}, and neither an export nor a session log`;
+      : `${file.name} is ${fileKind.name}, and neither an export nor a session log`;
   return new LogError(
     "invalid_request",
-    `${what}; nothing was imported`,
-    { file: file.name, line: 1, byte: 0, ...(known === null ? {} : { kind: known.kind }) },
+    `${problem}; nothing was imported`,
+    { file: file.name, line: 1, byte: 0, ...(fileKind === null ? {} : { kind: fileKind.kind }) },
     { cause },
   );
 }
@@ -106,12 +106,12 @@ interface ForeignFile {
   readonly name: string;
 }
 
-interface KnownLine extends ForeignFile {
+interface LineKind extends ForeignFile {
   readonly is: (line: Fields) => boolean;
 }
 
 /** Files people have and try first; each is known by what its first line has. */
-const LINES: readonly KnownLine[] = [
+const LINES: readonly LineKind[] = [
   ...VENDORS.flatMap(({ name, records }) =>
     records === null
       ? []
@@ -131,8 +131,8 @@ const LINES: readonly KnownLine[] = [
 
 /** What a file is by its first line; null when nobody knows. */
 function foreignLine(line: Fields): ForeignFile | null {
-  const found = LINES.find(({ is }) => is(line));
-  return found === undefined ? null : { kind: found.kind, name: found.name };
+  const kind = LINES.find(({ is }) => is(line));
+  return kind === undefined ? null : { kind: kind.kind, name: kind.name };
 }
 
 const COMPRESSED = { kind: "compressed", name: "compressed" };
@@ -154,8 +154,8 @@ const BEGINNING_BYTES = 4_096;
 async function foreignBytes(file: ImportFile): Promise<ForeignFile | null> {
   for await (const chunk of file.chunks()) {
     const begins = Buffer.from(chunk.subarray(0, BEGINNING_BYTES)).toString("latin1");
-    const found = BEGINNINGS.find(([start]) => begins.startsWith(start))?.[1];
-    return found ?? (begins.includes("\u0000") ? { kind: "binary", name: "no text" } : null);
+    const kind = BEGINNINGS.find(([start]) => begins.startsWith(start))?.[1];
+    return kind ?? (begins.includes("\u0000") ? { kind: "binary", name: "no text" } : null);
   }
   return null;
 }

@@ -19,25 +19,25 @@ const BYTE_ORDER_MARK = "\uFEFF";
 
 /** Splits bytes into lines. A line above the entry limit is skipped as it passes by and never held whole. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
-  const held = new HeldLine();
-  let [number, offset, at] = [1, 0, 0];
+  const line = new LineBuffer();
+  let [number, offset, index] = [1, 0, 0];
   for await (const chunk of chunks) {
     let from = 0;
     for (let to = chunk.indexOf(LINE_FEED); to !== -1; to = chunk.indexOf(LINE_FEED, from)) {
-      held.add(chunk.subarray(from, to));
-      yield { number, offset, whole: true, ...held.end(number === 1) };
+      line.add(chunk.subarray(from, to));
+      yield { number, offset, whole: true, ...line.end(number === 1) };
       from = to + 1;
       number++;
-      offset = at + from;
+      offset = index + from;
     }
-    if (from < chunk.length) held.add(chunk.subarray(from));
-    at += chunk.length;
+    if (from < chunk.length) line.add(chunk.subarray(from));
+    index += chunk.length;
   }
-  if (at > offset) yield { number, offset, whole: false, ...held.end(number === 1) };
+  if (index > offset) yield { number, offset, whole: false, ...line.end(number === 1) };
 }
 
 /** The bytes of a line as they come in, for as long as they can still be an entry. */
-class HeldLine {
+class LineBuffer {
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   #pieces: Uint8Array[] = [];
   #bytes: number = 0;

@@ -24,7 +24,7 @@ export interface CopySides extends WriterOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-export interface CopiedLog {
+export interface LogCopy {
   readonly entries: number;
   readonly blobs: number;
   /** The images that are named and cannot be had. */
@@ -41,8 +41,8 @@ export interface CopiedLog {
 export async function copyLog(
   sides: CopySides,
   conversation: ConversationId,
-  known: number = 0,
-): Promise<CopiedLog> {
+  sameUpTo: number = 0,
+): Promise<LogCopy> {
   const { from, to, signal } = sides;
   // In this order: whoever copies at the same time can then never be taken for being ahead of the source.
   const there = await findHead(to, conversation);
@@ -50,10 +50,10 @@ export async function copyLog(
   const prefix: SharedPrefix =
     there === null
       ? { seq: 0, exact: true }
-      : await sharedPrefix(from, to, { head, there, known: Math.min(known, there.headSeq) });
+      : await sharedPrefix(from, to, { head, there, sameUpTo: Math.min(sameUpTo, there.headSeq) });
   const writer = new LogWriter(sides, head);
   const after = prefix.seq;
-  if (after > known) await writer.finishFirst(after);
+  if (after > sameUpTo) await writer.finishFirst(after);
   let [toSeq, exact] = [after, prefix.exact];
   const write = async (batch: LogBatch, durability: "full" | "relaxed"): Promise<void> => {
     const entries = batch.entries.filter(({ seq }) => seq > after);
@@ -133,15 +133,15 @@ export async function findHead(space: SpaceStore, conversation: ConversationId):
 async function sharedPrefix(
   from: SpaceStore,
   to: SpaceStore,
-  of: { readonly head: HeadView; readonly there: HeadView; readonly known: number },
+  of: { readonly head: HeadView; readonly there: HeadView; readonly sameUpTo: number },
 ): Promise<SharedPrefix> {
-  const { head, there, known } = of;
+  const { head, there, sameUpTo } = of;
   const { conversation, headSeq: seq } = there;
   if (seq <= head.headSeq) {
     const [end] = await from.batchEnds({ conversation, after: seq - 1, limit: 1 });
     // A link holds everything before it.
     if (end?.seq === seq && end.link === there.link) return { seq, exact: true };
-    if (seq === known) return { seq, exact: false };
+    if (seq === sameUpTo) return { seq, exact: false };
   }
   const other = await firstDifference(from, to, conversation);
   if (other === null && seq <= head.headSeq) return { seq, exact: false };
@@ -242,7 +242,7 @@ class LogWriter {
         `The fork ${conversation} does not begin as forks are made here; nothing of it was copied`,
         { conversation, headSeq },
       );
-    const key = copiedKey(first);
+    const key = copyKey(first);
     const within = cwd === undefined ? { title } : { cwd, title };
     await this.#options.to.fork({ source, entry, head, conversation, ...within, time, id, key });
   }
@@ -294,11 +294,11 @@ function prepared(entries: readonly StoredEntry[]): Prepared {
   return prepare(
     entries.map((entry) => bodyLine(entry)),
     systemIdsAndTime,
-    first === undefined ? null : copiedKey(first),
+    first === undefined ? null : copyKey(first),
   );
 }
 
 /** Named by the entry, which is the same wherever it is copied from. */
-export function copiedKey({ id }: StoredEntry): string {
+export function copyKey({ id }: StoredEntry): string {
   return `copied/${id}`;
 }

@@ -5,7 +5,7 @@ import { readLog } from "#conversation/read-log";
 import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { decorateStore } from "#store/decorate";
-import { copiedKey } from "./copy-log.ts";
+import { copyKey } from "./copy-log.ts";
 
 /**
  * The logs of what is remembered. Of a scope one log counts; what is removed for ever goes with the log before it. So only
@@ -67,14 +67,14 @@ export class ScopesCopy {
     for (const { seq } of await space.batchEnds({ conversation: copy, after: 0, limit: ENDS_MAX }))
       starts.add(seq + 1);
     for await (const entry of readLog(space, copy))
-      if (starts.has(entry.seq) && (await space.findAppend(copy, copiedKey(entry))) === null) return false;
+      if (starts.has(entry.seq) && (await space.findAppend(copy, copyKey(entry))) === null) return false;
     return beganAs(await space.head(copy)) === beganAs(await this.#from.space.head(by));
   }
 }
 
 function isGone(error: unknown, conversation: ConversationId): boolean {
-  const gone = isLogError(error, "conversation_not_found") || isLogError(error, "store_gone");
-  return gone && error.details["conversation"] === conversation;
+  const isMissing = isLogError(error, "conversation_not_found") || isLogError(error, "store_gone");
+  return isMissing && error.details["conversation"] === conversation;
 }
 
 const ENDS_MAX = 1_000_000; // a log of memory has fewer entries than this by far

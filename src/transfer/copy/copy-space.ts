@@ -5,7 +5,7 @@ import { type ConversationId, parseConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
 import type { ConversationRow } from "#store/requests";
 import { ConversationQueues } from "#turn/pool/conversation-queues";
-import { type CopiedLog, copyLog, type CopySides, findHead } from "./copy-log.ts";
+import { type LogCopy, copyLog, type CopySides, findHead } from "./copy-log.ts";
 import { ScopesCopy } from "./copy-scopes.ts";
 
 export interface CopyOptions {
@@ -36,11 +36,11 @@ export type CopyOutcome = { readonly conversation: ConversationId } & (
     }
   /** Gone from the target, since the source has moved what it remembers into another log. */
   | { readonly state: "erased" }
-  | CopyLeft
+  | CopyFailure
 );
 
 /** A conversation that could not be copied. */
-export interface CopyLeft {
+export interface CopyFailure {
   readonly conversation: ConversationId;
   readonly state: "left";
   readonly code: ErrorCode;
@@ -59,7 +59,7 @@ export interface CopyResult {
   readonly missing: readonly string[];
   readonly erased: readonly ConversationId[];
   /** Those that could not be copied, each with the reason. The target's own are as they were. */
-  readonly left: readonly CopyLeft[];
+  readonly left: readonly CopyFailure[];
   /** It was stopped before its end. */
   readonly stopped: boolean;
 }
@@ -119,8 +119,10 @@ class SpaceCopy {
   /** Up to which entry each log is known to be the same. */
   readonly #same: Map<ConversationId, number> = new Map();
   /** What was left, and where its source was then: it is tried again when that has changed. */
-  readonly #left: Map<ConversationId, { readonly outcome: CopyLeft; readonly headSeq: number | null }> =
-    new Map();
+  readonly #failures: Map<
+    ConversationId,
+    { readonly outcome: CopyFailure; readonly headSeq: number | null }
+  > = new Map();
   readonly #copied: Set<ConversationId> = new Set();
   readonly #erased: ConversationId[] = [];
   readonly #missing: Set<string> = new Set();
@@ -171,15 +173,15 @@ class SpaceCopy {
 
   result(): CopyResult {
     const [entries, blobs] = [this.#entries, this.#blobs];
-    const left = [...this.#left.values()].map(({ outcome }) => outcome);
+    const failures = [...this.#failures.values()].map(({ outcome }) => outcome);
     return {
-      conversations: new Set([...this.#same.keys(), ...this.#left.keys()]).size,
+      conversations: new Set([...this.#same.keys(), ...this.#failures.keys()]).size,
       copied: this.#copied.size,
       entries,
       blobs,
       missing: [...this.#missing],
       erased: [...this.#erased],
-      left,
+      left: failures,
       stopped: this.#stopped,
     };
   }
@@ -199,7 +201,7 @@ class SpaceCopy {
       conversation,
       headSeq,
     }: Pick<ConversationRow, "conversation" | "headSeq">): boolean =>
-      this.#same.get(conversation) !== headSeq && this.#left.get(conversation)?.headSeq !== headSeq;
+      this.#same.get(conversation) !== headSeq && this.#failures.get(conversation)?.headSeq !== headSeq;
     for (const id of only ?? []) {
       const head = await space.head(parseConversationId(id));
       if (isChanged(head)) yield head;
@@ -225,17 +227,17 @@ class SpaceCopy {
     try {
       headSeq = (await this.#sides.from.head(id)).headSeq;
       await this.#copy(id, []);
-      this.#left.delete(id);
+      this.#failures.delete(id);
     } catch (error) {
       if (!isLogError(error) || FATAL.has(error.code)) throw error;
       if (isGone(error, id)) return; // erased while the others were copied
       const { code, message, details } = error;
       const seq = typeof details["seq"] === "number" ? details["seq"] : null;
-      const outcome: CopyLeft = { conversation: id, state: "left", code, message, seq };
-      const told = this.#left.get(id)?.outcome.message === message;
+      const outcome: CopyFailure = { conversation: id, state: "left", code, message, seq };
+      const isReported = this.#failures.get(id)?.outcome.message === message;
       // What is not to be had at the moment is tried again without a change.
-      this.#left.set(id, { outcome, headSeq: error.group === "unavailable" ? null : headSeq });
-      if (!told) this.#options.onConversation?.(outcome);
+      this.#failures.set(id, { outcome, headSeq: error.group === "unavailable" ? null : headSeq });
+      if (!isReported) this.#options.onConversation?.(outcome);
     }
   }
 
@@ -250,7 +252,7 @@ class SpaceCopy {
     });
   }
 
-  #count(id: ConversationId, { entries, blobs, missing, toSeq }: CopiedLog): void {
+  #count(id: ConversationId, { entries, blobs, missing, toSeq }: LogCopy): void {
     this.#blobs += blobs;
     for (const digest of missing) this.#missing.add(digest);
     if (entries === 0 && blobs === 0) return;
@@ -289,6 +291,6 @@ class SpaceCopy {
 }
 
 function isGone(error: LogError, id: ConversationId): boolean {
-  const gone = error.code === "conversation_not_found" || error.code === "store_gone";
-  return gone && error.details["conversation"] === id;
+  const isMissing = error.code === "conversation_not_found" || error.code === "store_gone";
+  return isMissing && error.details["conversation"] === id;
 }

@@ -1,7 +1,7 @@
 import type { ContentBlock, MediaBlock, Message, ToolResultMessage, BlockExtras } from "#log/message";
 import { readJson } from "#log/json/read-json";
 import { mediaData } from "./images.ts";
-import type { Read } from "./openai.ts";
+import type { OpenAIRead } from "./openai.ts";
 import {
   asFields,
   type Fields,
@@ -20,7 +20,7 @@ import {
   withRest,
   type WriteOptions,
   fromDataUrl,
-  named,
+  placeholderBlock,
   optionsOf,
   toBase64,
 } from "./shape.ts";
@@ -39,7 +39,7 @@ export type AiSdkMessage =
   | { role: "tool"; content: ResultPart[] };
 
 /** `ModelMessage`s of the AI SDK as messages of a log; a `UIMessage` first goes through its `convertToModelMessages`. */
-export function fromAiSdk(messages: readonly AiSdkMessageLike[]): Read {
+export function fromAiSdk(messages: readonly AiSdkMessageLike[]): OpenAIRead {
   const system = messages
     .filter(({ role }) => role === "system")
     .map(({ content }) => (typeof content === "string" ? content : content.map(({ text }) => text).join("")));
@@ -81,11 +81,11 @@ function resultOf(part: AiSdkPartLike): Message {
     content: type === "content" && Array.isArray(value) ? value.map(outputBlock) : [outputText(value)],
   };
   const { output: _, ...rest } = restOf(part, ["type", "toolCallId", "toolName"]);
-  const { value: __, ...how } = asFields(part.output ?? {});
+  const { value: __, ...outputRest } = asFields(part.output ?? {});
   // The value is the text of the message already, unless it reads otherwise there.
-  const output = typeof value === "string" ? { ...how, value } : how;
-  const kept = type === "text" || type === "content" || type === "error-text" ? {} : { output };
-  return withMessageRest(SHAPE, message, { ...rest, ...kept });
+  const output = typeof value === "string" ? { ...outputRest, value } : outputRest;
+  const extras = type === "text" || type === "content" || type === "error-text" ? {} : { output };
+  return withMessageRest(SHAPE, message, { ...rest, ...extras });
 }
 
 function outputText(value: unknown): ContentBlock {
@@ -128,24 +128,24 @@ function asFile(part: Part): Part {
 function resultPart({ message, omit }: Outgoing): ResultPart {
   const { toolCallId = "", toolName = "unknown", content, isError } = message;
   const { output, ...rest } = messageRestOf(SHAPE, message);
-  const made = outputOf(content, isError === true, omit);
+  const part = outputOf(content, isError === true, omit);
   return {
     type: "tool-result",
     toolCallId,
     toolName,
-    output: output === undefined ? made : valued(output as Fields, made),
+    output: output === undefined ? part : valued(output as Fields, part),
     ...rest,
   };
 }
 
 /** The output in the kind that it came in, if its text still is of that kind. */
-function valued(kind: Fields, made: Output): Output {
-  const { value } = made;
+function valued(kind: Fields, part: Output): Output {
+  const { value } = part;
   if (value === "" || "value" in kind) return kind as Output;
   try {
-    return typeof value === "string" ? ({ ...kind, value: readJson(value) } as Output) : made;
+    return typeof value === "string" ? ({ ...kind, value: readJson(value) } as Output) : part;
   } catch {
-    return made;
+    return part;
   }
 }
 
@@ -158,8 +158,8 @@ function outputOf(content: readonly ContentBlock[], isError: boolean, omit: OnOm
 }
 
 function outputPart(block: ContentBlock, omit: OnOmit): readonly (TextPart | MediaPart)[] {
-  const made = block.type === "text" ? (partOf(block) as TextPart) : isFile(block) ? mediaPart(block) : null;
-  return sentPart<TextPart | MediaPart>(SHAPE, block, made, omit);
+  const part = block.type === "text" ? (partOf(block) as TextPart) : isFile(block) ? mediaPart(block) : null;
+  return sentPart<TextPart | MediaPart>(SHAPE, block, part, omit);
 }
 
 function isFile({ type }: ContentBlock): boolean {
@@ -212,20 +212,20 @@ type Part = TextPart | ImagePart | FilePart | CallPart | ReasoningPart;
 
 const SHAPE = "aiSdk";
 
-function blockOf(given: AiSdkPartLike): ContentBlock {
-  const part = asImage(given);
-  const known = knownBlock(part);
-  if (known !== null) {
+function blockOf(input: AiSdkPartLike): ContentBlock {
+  const part = asImage(input);
+  const plainBlock = knownBlock(part);
+  if (plainBlock !== null) {
     const options = part.providerOptions == null ? {} : asFields(part.providerOptions);
     const providerMetadata = Object.keys(options).length === 0 ? {} : { providerMetadata: options };
-    const block = { ...known, ...providerMetadata } as ContentBlock;
+    const block = { ...plainBlock, ...providerMetadata } as ContentBlock;
     return withRest(SHAPE, block, { part: asBase64(part), written: partOf(block) });
   }
   const data = part.image ?? part.data;
   const address = data instanceof URL ? data.href : data;
   if (part.type !== "image" && part.type !== "file") return foreignBlock(SHAPE, part);
   const name = typeof address === "string" ? `${part.type} ${address}` : part.type;
-  return withRest(SHAPE, named(name), { part: given, written: null });
+  return withRest(SHAPE, placeholderBlock(name), { part: input, written: null });
 }
 
 /** An image may come as a file, which means the same. */
@@ -262,10 +262,10 @@ function mediaBlock({ type, image, data, mediaType, filename }: AiSdkPartLike): 
 }
 
 /** Base64 of what is given by its bytes; null for an address, which only its own side can follow. */
-function bytesIn(given: unknown): { readonly data: string; readonly mediaType?: string } | null {
-  if (given instanceof Uint8Array) return { data: toBase64(given) };
-  if (given instanceof ArrayBuffer) return { data: toBase64(new Uint8Array(given)) };
-  const text = given instanceof URL ? given.href : given;
+function bytesIn(input: unknown): { readonly data: string; readonly mediaType?: string } | null {
+  if (input instanceof Uint8Array) return { data: toBase64(input) };
+  if (input instanceof ArrayBuffer) return { data: toBase64(new Uint8Array(input)) };
+  const text = input instanceof URL ? input.href : input;
   if (typeof text !== "string") return null;
   return fromDataUrl(text) ?? (/^[a-z]+:/i.test(text) ? null : { data: text });
 }

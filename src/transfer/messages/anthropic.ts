@@ -8,7 +8,7 @@ import {
   groupResults,
   isGroup,
   messageRestOf,
-  named,
+  placeholderBlock,
   type OnOmit,
   optionsOf,
   type Outgoing,
@@ -54,11 +54,11 @@ type DocumentSource =
   | { type: "base64"; media_type: "application/pdf"; data: string }
   | { type: "text"; media_type: "text/plain"; data: string };
 type DocumentPart = { type: "document"; source: DocumentSource; title?: string } & Cached;
-type ShownPart = TextPart | ImagePart | DocumentPart;
+type VisiblePart = TextPart | ImagePart | DocumentPart;
 type ResultPart = {
   type: "tool_result";
   tool_use_id: string;
-  content: string | ShownPart[];
+  content: string | VisiblePart[];
   is_error?: boolean;
 } & Cached;
 
@@ -67,11 +67,11 @@ type ReplyPart =
   | { type: "thinking"; thinking: string; signature: string }
   | { type: "redacted_thinking"; data: string }
   | ({ type: "tool_use"; id: string; name: string; input: unknown } & Cached);
-type Part = ShownPart | ResultPart | ReplyPart;
+type Part = VisiblePart | ResultPart | ReplyPart;
 
 /** A message as it is written; it fits the package's `MessageParam`. */
 export type AnthropicMessage =
-  | { role: "user"; content: string | (ShownPart | ResultPart)[] }
+  | { role: "user"; content: string | (VisiblePart | ResultPart)[] }
   | { role: "assistant"; content: string | ReplyPart[] };
 
 const SHAPE = "anthropic";
@@ -86,7 +86,7 @@ export function fromAnthropic(messages: readonly AnthropicMessageLike[]): readon
  * alternate, results come first in their message, no text is blank. What it has no place for is left out and reported.
  */
 export function toAnthropic(messages: readonly Sayable[], options: WriteOptions = {}): AnthropicMessage[] {
-  const opening: Written = { role: "user", parts: [...ASSISTANT_FIRST.content] };
+  const opening: MessageDraft = { role: "user", parts: [...ASSISTANT_FIRST.content] };
   const written = merged(openedByUser(writtenOf(messages, options), opening));
   const last = written.at(-1);
   const text = last?.role === "assistant" ? last.parts.at(-1) : undefined;
@@ -99,11 +99,11 @@ export function pieceToAnthropic(messages: readonly Sayable[]): AnthropicMessage
   return merged(writtenOf(messages, {})).map(asMessage);
 }
 
-function writtenOf(messages: readonly Sayable[], options: WriteOptions): readonly Written[] {
+function writtenOf(messages: readonly Sayable[], options: WriteOptions): readonly MessageDraft[] {
   return groupResults(outgoing(messages, options)).flatMap(write);
 }
 
-function asMessage({ role, parts }: Written): AnthropicMessage {
+function asMessage({ role, parts }: MessageDraft): AnthropicMessage {
   return { role, content: plain(parts) } as AnthropicMessage;
 }
 
@@ -129,11 +129,11 @@ function resultOf(block: AnthropicBlockLike): Message {
 }
 
 function blockOf(part: AnthropicBlockLike): ContentBlock {
-  const known = knownBlock(part);
-  if (known !== null) {
+  const plainBlock = knownBlock(part);
+  if (plainBlock !== null) {
     const { cache_control: mark } = part;
     const marked = mark == null ? {} : { cacheControl: mark as Json };
-    const block = withMetadata(known, "anthropic", marked);
+    const block = withMetadata(plainBlock, "anthropic", marked);
     const written = partOf(block);
     return written === null ? block : withRest(SHAPE, block, { part, written });
   }
@@ -141,7 +141,7 @@ function blockOf(part: AnthropicBlockLike): ContentBlock {
   const isFile = part.type === "image" || part.type === "document";
   if (!isFile) return foreignBlock(SHAPE, part);
   const name = typeof url === "string" ? `${part.type} ${url}` : (part.title ?? part.type);
-  return withRest(SHAPE, named(name), { part, written: null });
+  return withRest(SHAPE, placeholderBlock(name), { part, written: null });
 }
 
 function knownBlock(part: AnthropicBlockLike): ContentBlock | null {
@@ -221,12 +221,12 @@ function objectInput({ input }: ToolCall): unknown {
     : { invalid_input: input };
 }
 
-interface Written {
+interface MessageDraft {
   readonly role: "user" | "assistant";
   readonly parts: Part[];
 }
 
-function write(one: Outgoing | readonly Outgoing[]): readonly Written[] {
+function write(one: Outgoing | readonly Outgoing[]): readonly MessageDraft[] {
   if (isGroup(one)) return [{ role: "user", parts: one.map(resultPart) }];
   const { message, omit } = one;
   const parts = message.content.flatMap((block) => partsOf(block, omit));
@@ -234,8 +234,8 @@ function write(one: Outgoing | readonly Outgoing[]): readonly Written[] {
 }
 
 /** Neighbours of one role are one message, with results in front. */
-function merged(messages: readonly Written[]): readonly Written[] {
-  const all: Written[] = [];
+function merged(messages: readonly MessageDraft[]): readonly MessageDraft[] {
+  const all: MessageDraft[] = [];
   for (const message of messages) {
     const last = all.at(-1);
     if (last?.role === message.role) last.parts.push(...message.parts);
@@ -249,7 +249,7 @@ function resultPart({ message, omit }: Outgoing): ResultPart {
   return {
     type: "tool_result",
     tool_use_id: toolCallId,
-    content: plain(content.flatMap((block) => partsOf(block, omit) as ShownPart[])),
+    content: plain(content.flatMap((block) => partsOf(block, omit) as VisiblePart[])),
     ...(isError === undefined ? {} : { is_error: isError }),
     ...messageRestOf(SHAPE, message),
   };

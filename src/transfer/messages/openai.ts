@@ -7,7 +7,7 @@ import {
   foreignBlock,
   fromDataUrl,
   messageRestOf,
-  named,
+  placeholderBlock,
   type OnOmit,
   optionsOf,
   type Outgoing,
@@ -16,7 +16,7 @@ import {
   restOf,
   type Sayable,
   sentPart,
-  withKept,
+  withOriginal,
   withMessageRest,
   withMetadata,
   withRest,
@@ -70,14 +70,14 @@ interface OpenAICall {
 const SYSTEM: ReadonlySet<string> = new Set(["system", "developer"]);
 const SHAPE = "openai";
 
-export interface Read {
+export interface OpenAIRead {
   /** What the messages say to the model about itself: not part of a conversation, and so not of the log. */
   readonly system: readonly string[];
   readonly messages: readonly Message[];
 }
 
 /** Messages of a Chat Completions request as messages of a log. */
-export function fromOpenAI(messages: readonly OpenAIMessageLike[]): Read {
+export function fromOpenAI(messages: readonly OpenAIMessageLike[]): OpenAIRead {
   const system = messages.filter(({ role }) => SYSTEM.has(role)).map(({ content }) => systemText(content));
   return { system, messages: messages.filter(({ role }) => !SYSTEM.has(role)).map(read) };
 }
@@ -103,11 +103,12 @@ function blockOf(part: OpenAIPartLike): ContentBlock {
   const { text, refusal, image_url: image, input_audio: audio, file } = part;
   const block = knownBlock(part);
   if (block !== null) return withRest(SHAPE, block, { part, written: partOf(block) });
-  const kept = { part, written: null };
-  if (part.type === "refusal") return withRest(SHAPE, { type: "text", text: refusal ?? text ?? "" }, kept);
-  if (image !== undefined) return withRest(SHAPE, named(`image ${image.url}`), kept);
+  const original = { part, written: null };
+  if (part.type === "refusal")
+    return withRest(SHAPE, { type: "text", text: refusal ?? text ?? "" }, original);
+  if (image !== undefined) return withRest(SHAPE, placeholderBlock(`image ${image.url}`), original);
   if (audio !== undefined || file !== undefined)
-    return withRest(SHAPE, named(file?.filename ?? part.type), kept);
+    return withRest(SHAPE, placeholderBlock(file?.filename ?? part.type), original);
   return foreignBlock(SHAPE, part);
 }
 
@@ -187,10 +188,10 @@ function read(wire: OpenAIMessageLike): Message {
 }
 
 function callBlock(call: OpenAICallLike): ContentBlock {
-  const { id, type, function: made } = call;
-  const raw = made?.arguments ?? "{}";
+  const { id, type, function: toolFunction } = call;
+  const raw = toolFunction?.arguments ?? "{}";
   const input = parsed(raw);
-  const bare: ToolCall = { type: "toolCall", id, name: made?.name ?? type, input };
+  const bare: ToolCall = { type: "toolCall", id, name: toolFunction?.name ?? type, input };
   const block = JSON.stringify(input) === raw ? bare : withMetadata(bare, "holdfast", { input: raw });
   return withRest(SHAPE, block, { part: call, written: callOf(block) });
 }
@@ -222,11 +223,11 @@ function write({ message, omit }: Outgoing): readonly OpenAIMessage[] {
     return [{ role: "tool", tool_call_id: toolCallId, content: textOr(texts), ...rest }];
   }
   const calls = content.flatMap((block) =>
-    block.type === "toolCall" ? [withKept(SHAPE, block, callOf(block)) ?? callOf(block)] : [],
+    block.type === "toolCall" ? [withOriginal(SHAPE, block, callOf(block)) ?? callOf(block)] : [],
   );
   if (texts.length + calls.length === 0 && content.length > 0) return [];
-  const said = texts.length === 0 ? null : plain(texts);
-  return [{ role, content: said, ...(calls.length === 0 ? {} : { tool_calls: calls }), ...rest }];
+  const text = texts.length === 0 ? null : plain(texts);
+  return [{ role, content: text, ...(calls.length === 0 ? {} : { tool_calls: calls }), ...rest }];
 }
 
 function textOr<P extends Part>(parts: P[]): string | P[] {
@@ -235,6 +236,6 @@ function textOr<P extends Part>(parts: P[]): string | P[] {
 
 function sentText(block: ContentBlock, omit: OnOmit): readonly TextPart[] {
   if (block.type === "toolCall") return [];
-  const made: TextPart | null = block.type === "text" ? { type: "text", text: block.text } : null;
-  return sentPart(SHAPE, block, made, omit).filter(({ text }) => text !== "");
+  const part: TextPart | null = block.type === "text" ? { type: "text", text: block.text } : null;
+  return sentPart(SHAPE, block, part, omit).filter(({ text }) => text !== "");
 }

@@ -38,9 +38,9 @@ export interface Outgoing {
 }
 
 export function outgoing(messages: readonly Sayable[], { onOmission }: WriteOptions): readonly Outgoing[] {
-  return messages.map((message, at) => ({
+  return messages.map((message, index) => ({
     message,
-    omit: (block, reason) => onOmission?.({ message: at, block, reason }),
+    omit: (block, reason) => onOmission?.({ message: index, block, reason }),
   }));
 }
 
@@ -88,8 +88,8 @@ export function optionsOf({ providerMetadata }: BlockExtras): Fields {
 export function withMetadata<B extends ContentBlock>(block: B, name: string, added: Fields): B {
   if (Object.keys(added).length === 0) return block;
   const { providerMetadata = {} } = block as BlockExtras;
-  const known = providerMetadata[name] as Fields | undefined;
-  return { ...block, providerMetadata: { ...providerMetadata, [name]: { ...known, ...added } } };
+  const metadata = providerMetadata[name] as Fields | undefined;
+  return { ...block, providerMetadata: { ...providerMetadata, [name]: { ...metadata, ...added } } };
 }
 
 /**
@@ -115,25 +115,29 @@ function differing(original: Fields, base: Fields): Fields {
 }
 
 /** The part again, with what was kept of it; null where it has none. */
-export function withKept<P extends object>(shape: ShapeName, block: BlockExtras, base: P | null): P | null {
-  const kept = ownMetadata(block)[shape] as (Fields & { readonly whole?: P }) | undefined;
-  if (kept === undefined) return base;
-  return kept.whole ?? (base === null ? null : { ...base, ...kept });
+export function withOriginal<P extends object>(
+  shape: ShapeName,
+  block: BlockExtras,
+  base: P | null,
+): P | null {
+  const original = ownMetadata(block)[shape] as (Fields & { readonly whole?: P }) | undefined;
+  if (original === undefined) return base;
+  return original.whole ?? (base === null ? null : { ...base, ...original });
 }
 
 /** What a foreign message has beside its content, kept on its first block. */
 export function withMessageRest<M extends Message>(shape: ShapeName, message: M, rest: Fields): M {
   if (Object.keys(rest).length === 0) return message;
   const [first = { type: "text", text: "" } as const, ...others] = message.content;
-  const known = ownMetadata(first)["message"] as Fields | undefined;
-  const kept = withMetadata(first, "holdfast", { message: { ...known, [shape]: rest } });
-  return { ...message, content: [kept, ...others] };
+  const metadata = ownMetadata(first)["message"] as Fields | undefined;
+  const block = withMetadata(first, "holdfast", { message: { ...metadata, [shape]: rest } });
+  return { ...message, content: [block, ...others] };
 }
 
 export function messageRestOf(shape: ShapeName, { content }: Sayable): Fields {
   const [first] = content;
-  const known = first === undefined ? undefined : (ownMetadata(first)["message"] as Fields);
-  return (known?.[shape] ?? {}) as Fields;
+  const metadata = first === undefined ? undefined : (ownMetadata(first)["message"] as Fields);
+  return (metadata?.[shape] ?? {}) as Fields;
 }
 
 /** The members that have a value, without those that are read. */
@@ -152,8 +156,8 @@ function foreignPart(shape: ShapeName, block: ContentBlock): object | null {
 }
 
 /** What cannot be said here is named, so that other models know of it. */
-export function named(what: string): ContentBlock {
-  return { type: "text", text: `[${what}]` };
+export function placeholderBlock(name: string): ContentBlock {
+  return { type: "text", text: `[${name}]` };
 }
 
 type TextPart = { type: "text"; text: string };
@@ -165,10 +169,10 @@ type TextPart = { type: "text"; text: string };
 export function sentPart<P extends object>(
   shape: ShapeName,
   block: ContentBlock,
-  made: P | null,
+  converted: P | null,
   omit: OnOmit,
 ): readonly (P | TextPart)[] {
-  const part = (foreignPart(shape, block) as P | null) ?? withKept(shape, block, made);
+  const part = (foreignPart(shape, block) as P | null) ?? withOriginal(shape, block, converted);
   if (part !== null) return [part];
   const text = placeholder(block, omit);
   return text === null ? [] : [{ type: "text", text }];

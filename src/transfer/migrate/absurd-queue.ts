@@ -2,7 +2,7 @@ import { LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import { addedByEach, lookWhole, messagesOfStep, orderSteps } from "./checkpoint-steps.ts";
 import { isFields, type ShapeName, shapeOf, located } from "./foreign-messages.ts";
-import type { MigrationSource, SourceListed, SourcePiece } from "./migration-source.ts";
+import type { MigrationSource, SourceConversation, SourcePiece } from "./migration-source.ts";
 import { quoteName, type SourceDatabase } from "./source-database.ts";
 import { parseExact, timeOf } from "./table-row.ts";
 import type { Bodies } from "#log/entry";
@@ -89,7 +89,7 @@ class QueueReader {
   readonly #tasks: string;
   readonly #checkpoints: string;
   /** As listed last. */
-  #listed: ReadonlyMap<string, readonly Task[]> = new Map();
+  #tasksByKey: ReadonlyMap<string, readonly Task[]> = new Map();
 
   constructor(database: SourceDatabase, options: AbsurdQueueOptions) {
     this.#database = database;
@@ -101,8 +101,8 @@ class QueueReader {
   /** The first of the usual names that parameters have; null where none does. */
   async members(): Promise<Members> {
     const { conversation, queue } = this.#options;
-    const [[found] = []] = await this.#database.query("select to_regclass($1)::text", [this.#checkpoints]);
-    if (found === null || found === undefined)
+    const [[table] = []] = await this.#database.query("select to_regclass($1)::text", [this.#checkpoints]);
+    if (table === null || table === undefined)
       throw new LogError(
         "invalid_request",
         `There is no queue ${queue} of Absurd in ${this.#database.place}; nothing was written`,
@@ -116,7 +116,7 @@ class QueueReader {
       this.#name(),
     );
     const first = (names: readonly string[], from: number): string | null =>
-      names.find((_, at) => Number(row[from + at]) > 0) ?? null;
+      names.find((_, index) => Number(row[from + index]) > 0) ?? null;
     return {
       conversation: conversation ?? first(CONVERSATION, 0),
       parent: first(PARENT, CONVERSATION.length),
@@ -131,7 +131,7 @@ class QueueReader {
     return [this.#options.task ?? ""];
   }
 
-  async list({ conversation, parent }: Members): Promise<readonly SourceListed[]> {
+  async list({ conversation, parent }: Members): Promise<readonly SourceConversation[]> {
     const { space } = this.#options;
     const rows = await this.#database.query(
       `select t.task_id::text, t.task_name, coalesce(nullif(${memberText(conversation)}, ''), t.task_id::text),
@@ -158,13 +158,13 @@ class QueueReader {
         version: `${task} ${state} ${written}`,
       };
     });
-    this.#listed = Map.groupBy(tasks, (task) => listKey(task.source, task.space));
-    return [...this.#listed.values()].map((list) => {
+    this.#tasksByKey = Map.groupBy(tasks, (task) => listKey(task.source, task.space));
+    return [...this.#tasksByKey.values()].map((list) => {
       const [{ source, space: tenant } = { source: "", space: null }] = list;
       const caused = list.find((task) => task.parent !== null && task.parent !== source)?.parent ?? null;
-      const listed: SourceListed = { source, version: list.map(({ version }) => version).join("\n") };
+      const row: SourceConversation = { source, version: list.map(({ version }) => version).join("\n") };
       return Object.assign(
-        listed,
+        row,
         tenant === null ? {} : { space: tenant },
         caused === null ? {} : { parent: caused },
       );
@@ -172,7 +172,7 @@ class QueueReader {
   }
 
   async read(source: string, space: string | null = null): Promise<readonly SourcePiece[]> {
-    const tasks = this.#listed.get(listKey(source, space)) ?? [];
+    const tasks = this.#tasksByKey.get(listKey(source, space)) ?? [];
     const open = tasks.findIndex(({ state }) => !ENDED.has(state));
     const pieces: SourcePiece[] = [];
     for (const task of open === -1 ? tasks : tasks.slice(0, open + 1))
@@ -190,31 +190,31 @@ class QueueReader {
        from ${this.#checkpoints} where task_id = $1::uuid and status = 'committed'`,
       [task],
     );
-    const found = rows.map(([checkpoint, state, time]) => ({
+    const checkpoints = rows.map(([checkpoint, state, time]) => ({
       checkpoint: checkpoint ?? null,
       state: state ?? "null",
       time: time ?? "",
     }));
-    const params = found.find(({ checkpoint }) => checkpoint === null);
-    const written = found.flatMap((row) =>
+    const params = checkpoints.find(({ checkpoint }) => checkpoint === null);
+    const written = checkpoints.flatMap((row) =>
       row.checkpoint === null ? [] : [{ ...row, checkpoint: row.checkpoint }],
     );
     const read = located(place, () => orderSteps(written)).map(({ checkpoint, state, time }) => {
-      const at = `${place}, step ${checkpoint}`;
-      const messages = located(at, () => messagesOfStep(parseExact(state), member));
-      return { key: `${task}/${checkpoint}`, place: at, time: timeOf(time), messages };
+      const stepPlace = `${place}, step ${checkpoint}`;
+      const messages = located(stepPlace, () => messagesOfStep(parseExact(state), member));
+      return { key: `${task}/${checkpoint}`, place: stepPlace, time: timeOf(time), messages };
     });
     const steps = located(place, () => this.#appended(read.filter(({ messages }) => messages.length > 0)));
-    const given = located(place, () => parseExact(params?.state ?? "null"));
-    const prompt = this.#prompt(given, steps[0]);
-    const begun = timeOf(params?.time ?? null);
-    const at = `absurd.t_${queue}, task ${task}, params`;
-    const asked: readonly SourcePiece[] =
+    const paramsJson = located(place, () => parseExact(params?.state ?? "null"));
+    const prompt = this.#prompt(paramsJson, steps[0]);
+    const startTime = timeOf(params?.time ?? null);
+    const stepPlace = `absurd.t_${queue}, task ${task}, params`;
+    const promptPieces: readonly SourcePiece[] =
       prompt === null
         ? []
-        : [{ key: `${task}/params`, place: at, time: begun, shape: "openai", messages: [prompt] }];
-    return taskPieces({ task, name, params: given, state: ended, place: at, time: begun }, [
-      ...asked,
+        : [{ key: `${task}/params`, place: stepPlace, time: startTime, shape: "openai", messages: [prompt] }];
+    return taskPieces({ task, name, params: paramsJson, state: ended, place: stepPlace, time: startTime }, [
+      ...promptPieces,
       ...steps,
     ]);
   }
@@ -232,8 +232,8 @@ class QueueReader {
     if (added === null)
       throw new LogError("invalid_entry", "a step does not have all messages of the one before it");
     const kind = shape ?? shapeOf(lists.at(-1) ?? []);
-    return steps.flatMap(({ key, place, time }, at) => {
-      const messages = added[at] ?? [];
+    return steps.flatMap(({ key, place, time }, index) => {
+      const messages = added[index] ?? [];
       return messages.length === 0
         ? []
         : [{ key, place, time, messages, shape: wholeLists ? kind : (shape ?? shapeOf(messages)) }];
@@ -243,10 +243,11 @@ class QueueReader {
   /** The words a task was begun with, once a step has answered them and did not write them down itself. */
   #prompt(params: Json, first: SourcePiece | undefined): Json | null {
     const { prompt = "prompt" } = this.#options;
-    const [said] = first?.messages ?? [];
-    if (!isFields(params) || said === undefined || (isFields(said) && said["role"] === "user")) return null;
-    const words = params[prompt];
-    return typeof words === "string" && words !== "" ? { role: "user", content: words } : null;
+    const [opening] = first?.messages ?? [];
+    if (!isFields(params) || opening === undefined || (isFields(opening) && opening["role"] === "user"))
+      return null;
+    const text = params[prompt];
+    return typeof text === "string" && text !== "" ? { role: "user", content: text } : null;
   }
 }
 
@@ -262,14 +263,14 @@ interface SourceTask {
 }
 
 /** The pieces of a task as those of a run: its start, what was said in it, its end. A task that said nothing yet is none. */
-function taskPieces(task: SourceTask, said: readonly SourcePiece[]): readonly SourcePiece[] {
-  const [first, ...rest] = said;
+function taskPieces(task: SourceTask, pieces: readonly SourcePiece[]): readonly SourcePiece[] {
+  const [first, ...rest] = pieces;
   if (first === undefined) return [];
   const { task: run, place, time } = task;
   const turn = { turn: run, run };
   const piece = { place, shape: null, messages: [] };
   const start: SourcePiece = { ...piece, key: `${run}/run`, time, run: runOf(task) };
-  const last = said.at(-1)?.time ?? time;
+  const last = pieces.at(-1)?.time ?? time;
   const status = ENDS.get(task.state);
   const end: readonly SourcePiece[] =
     status === undefined ? [] : [{ ...piece, key: `${run}/end`, time: last, end: { ...turn, status } }];
@@ -284,19 +285,19 @@ const ENDS: ReadonlyMap<string, "completed" | "failed" | "cancelled"> = new Map(
 
 /** What began a task: as its parameters say under the usual names, else its name and its id. */
 function runOf({ task, name, params }: SourceTask): Bodies["run_start"] {
-  const given = fieldsOf(params);
-  const { type, id = null, triggerId = id } = fieldsOf(given["trigger"]);
-  const mailbox = wordIn(given, ["mailbox", "mailboxId", "mailbox_id"]);
+  const fields = fieldsOf(params);
+  const { type, id = null, triggerId = id } = fieldsOf(fields["trigger"]);
+  const mailbox = wordIn(fields, ["mailbox", "mailboxId", "mailbox_id"]);
   return {
     run: task,
-    trigger: filled(type) ?? wordIn(given, ["triggerType", "trigger_type"]) ?? name,
-    triggerId: filled(triggerId) ?? wordIn(given, ["triggerId", "trigger_id"]) ?? task,
+    trigger: filled(type) ?? wordIn(fields, ["triggerType", "trigger_type"]) ?? name,
+    triggerId: filled(triggerId) ?? wordIn(fields, ["triggerId", "trigger_id"]) ?? task,
     ...(mailbox === null ? {} : { mailbox }),
   };
 }
 
-function wordIn(given: { readonly [name: string]: Json }, names: readonly string[]): string | null {
-  return names.map((name) => filled(given[name])).find((word) => word !== null) ?? null;
+function wordIn(fields: { readonly [name: string]: Json }, names: readonly string[]): string | null {
+  return names.map((name) => filled(fields[name])).find((word) => word !== null) ?? null;
 }
 
 function filled(value: Json | undefined): string | null {

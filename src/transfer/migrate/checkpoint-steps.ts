@@ -25,24 +25,24 @@ export interface Checkpoint {
  * written one again.
  */
 export function orderSteps<C extends Checkpoint>(checkpoints: readonly C[]): readonly C[] {
-  const named = checkpoints.map((one) => ({ one, ...parseStepName(one.checkpoint) }));
-  const byTime = named.toSorted(
+  const steps = checkpoints.map((one) => ({ one, ...parseStepName(one.checkpoint) }));
+  const byTime = steps.toSorted(
     (a, b) => compare(a.one.time, b.one.time) || compare(a.name, b.name) || a.ordinal - b.ordinal,
   );
   const byName = Map.groupBy(
-    named.toSorted((a, b) => a.ordinal - b.ordinal),
+    steps.toSorted((a, b) => a.ordinal - b.ordinal),
     ({ name }) => name,
   );
   const next = new Map<string, number>();
   return byTime.flatMap(({ name }) => {
-    const at = next.get(name) ?? 0;
-    next.set(name, at + 1);
-    const step = byName.get(name)?.[at];
+    const index = next.get(name) ?? 0;
+    next.set(name, index + 1);
+    const step = byName.get(name)?.[index];
     if (step === undefined) return [];
-    if (step.ordinal !== at + 1)
+    if (step.ordinal !== index + 1)
       throw new LogError(
         "invalid_entry",
-        `has a step ${step.one.checkpoint} and none that is number ${at + 1} of that name`,
+        `has a step ${step.one.checkpoint} and none that is number ${index + 1} of that name`,
       );
     return [step.one];
   });
@@ -59,12 +59,12 @@ const APPENDED = ["appendedMessages", "newMessages", "messages"];
  * list, or one message. None where it keeps something else, such as where to look for them.
  */
 export function messagesOfStep(state: Json, member: string | null): readonly Json[] {
-  const found = listIn(state, member);
-  for (const message of found) {
+  const messages = listIn(state, member);
+  for (const message of messages) {
     const problem = foreignProblem(message);
     if (problem !== null) throw new LogError("invalid_entry", problem);
   }
-  return found;
+  return messages;
 }
 
 function listIn(state: Json, member: string | null): readonly Json[] {
@@ -88,7 +88,7 @@ export function addedByEach(lists: readonly (readonly Json[])[]): readonly (read
   let before: readonly Json[] = [];
   const added: (readonly Json[])[] = [];
   for (const list of lists) {
-    if (!before.every((message, at) => isSameJson(message, list[at]))) return null;
+    if (!before.every((message, index) => isSameJson(message, list[index]))) return null;
     added.push(list.slice(before.length));
     before = list;
   }

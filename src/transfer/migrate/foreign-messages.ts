@@ -52,8 +52,8 @@ function telltaleShape(message: Fields): ShapeName | null {
 /** The shape of messages that were written together. */
 export function shapeOf(messages: readonly Json[]): ShapeName {
   for (const message of messages) {
-    const found = isFields(message) ? telltaleShape(message) : null;
-    if (found !== null) return found;
+    const shape = isFields(message) ? telltaleShape(message) : null;
+    if (shape !== null) return shape;
   }
   return "openai"; // text alone is the same in all of them
 }
@@ -79,8 +79,8 @@ export function foreignProblem(message: Json): string | null {
 
 function isCall(call: Json): boolean {
   if (!isFields(call) || typeof call["id"] !== "string") return false;
-  const made = call["function"];
-  return made === undefined || (isFields(made) && typeof made["name"] === "string");
+  const toolFunction = call["function"];
+  return toolFunction === undefined || (isFields(toolFunction) && typeof toolFunction["name"] === "string");
 }
 
 /** Messages of a shape as messages of a log; what a model is told of itself is none. */
@@ -91,16 +91,16 @@ export function readForeign(shape: ShapeName, messages: readonly Json[]): readon
 }
 
 function readAs(shape: ShapeName, messages: readonly Json[]): readonly Message[] {
-  const said = messages.filter((message) => !isSystem(message));
+  const conversation = messages.filter((message) => !isSystem(message));
   switch (shape) {
     case "openai":
-      return fromOpenAI(said as unknown as readonly OpenAIMessageLike[]).messages;
+      return fromOpenAI(conversation as unknown as readonly OpenAIMessageLike[]).messages;
     case "anthropic":
-      return fromAnthropic(said as unknown as readonly AnthropicMessageLike[]);
+      return fromAnthropic(conversation as unknown as readonly AnthropicMessageLike[]);
     case "ai-sdk":
-      return fromAiSdk(said as unknown as readonly AiSdkMessageLike[]).messages;
+      return fromAiSdk(conversation as unknown as readonly AiSdkMessageLike[]).messages;
     case "holdfast":
-      return said.map((message) => ownMessage(message as Fields));
+      return conversation.map((message) => ownMessage(message as Fields));
   }
 }
 
@@ -131,9 +131,9 @@ function ownMessage(message: Fields): Message {
 }
 
 function ownBlock(block: Fields): Json {
-  const { arguments: given, thinkingSignature, ...rest } = block;
-  if (block["type"] === "toolCall" && block["input"] === undefined && given !== undefined)
-    return { ...rest, input: given };
+  const { arguments: callArguments, thinkingSignature, ...rest } = block;
+  if (block["type"] === "toolCall" && block["input"] === undefined && callArguments !== undefined)
+    return { ...rest, input: callArguments };
   return block["type"] === "thinking" && typeof thinkingSignature === "string"
     ? { ...rest, signature: thinkingSignature }
     : block;

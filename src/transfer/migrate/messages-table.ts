@@ -1,11 +1,11 @@
 import { LogError } from "#log/errors";
 import { located, type ShapeName } from "./foreign-messages.ts";
 import { ownMarks } from "./ready-pieces.ts";
-import type { MessageMarks, MigrationSource, SourceListed, SourcePiece } from "./migration-source.ts";
+import type { MessageMarks, MigrationSource, SourceConversation, SourcePiece } from "./migration-source.ts";
 import { quoteName, type SourceDatabase, type SourceTable } from "./source-database.ts";
 import {
   columnsOf,
-  type GivenColumns,
+  type ColumnNames,
   type TableColumns,
   unknownColumns,
   type Cell,
@@ -17,7 +17,7 @@ import {
 /** What `MigrationSourceOptions` say of a table. */
 interface MessagesTableOptions {
   readonly table?: string;
-  readonly columns?: GivenColumns;
+  readonly columns?: ColumnNames;
   readonly shape?: ShapeName;
 }
 
@@ -31,8 +31,8 @@ export async function messagesTable(
   const { conversation, order, role, content, created, space, message, internal, parent, mailbox } = columns;
   const others = Object.entries({ space, message, internal, parent, mailbox });
   return {
-    id: `table/${table.shown}`,
-    name: `${table.shown} of ${database.place}`,
+    id: `table/${table.label}`,
+    name: `${table.label} of ${database.place}`,
     mapping: [
       `conversation: ${conversation}`,
       `order: ${order.join(", ")}`,
@@ -49,29 +49,29 @@ export async function messagesTable(
 
 function chooseTable(
   tables: readonly SourceTable[],
-  { table: name, columns: given = {} }: MessagesTableOptions,
+  { table: name, columns: input = {} }: MessagesTableOptions,
 ): { readonly table: SourceTable; readonly columns: TableColumns } {
-  const named = tables.filter(
-    ({ shown, name: full }) => name === undefined || shown === name || full === name,
+  const candidates = tables.filter(
+    ({ label, name: full }) => name === undefined || label === name || full === name,
   );
-  const fitting = named.flatMap((table) => {
+  const fitting = candidates.flatMap((table) => {
     const names = table.columns.map((column) => column.name);
-    const columns = unknownColumns(names, given).length > 0 ? null : columnsOf(names, given);
+    const columns = unknownColumns(names, input).length > 0 ? null : columnsOf(names, input);
     return columns === null ? [] : [{ table, columns }];
   });
   const [only] = fitting;
   if (only !== undefined && fitting.length === 1) return only;
-  const shown = (list: readonly SourceTable[]): string => list.map((table) => table.shown).join(", ");
-  if (name !== undefined && named.length === 0)
-    throw wrong(`There is no table ${name} there; there are ${shown(tables) || "none"}`);
+  const label = (list: readonly SourceTable[]): string => list.map((table) => table.label).join(", ");
+  if (name !== undefined && candidates.length === 0)
+    throw wrong(`There is no table ${name} there; there are ${label(tables) || "none"}`);
   if (name !== undefined)
     throw wrong(
-      `The columns of ${name} cannot be told: it has ${named[0]?.columns.map((column) => column.name).join(", ")}. Say which they are with --columns conversation=…,ordinal=…,role=…,content=…,created=…`,
+      `The columns of ${name} cannot be told: it has ${candidates[0]?.columns.map((column) => column.name).join(", ")}. Say which they are with --columns conversation=…,ordinal=…,role=…,content=…,created=…`,
     );
   throw wrong(
     fitting.length === 0
-      ? `No table there looks like one of messages; say which with --table, of ${shown(tables) || "none"}`
-      : `Several tables look like one of messages; say which with --table: ${shown(fitting.map(({ table }) => table))}`,
+      ? `No table there looks like one of messages; say which with --table, of ${label(tables) || "none"}`
+      : `Several tables look like one of messages; say which with --table: ${label(fitting.map(({ table }) => table))}`,
   );
 }
 
@@ -80,7 +80,7 @@ function wrong(message: string): LogError {
 }
 
 /** A conversation of the table, and the shape that was asked for. */
-interface Asked {
+interface TableRead {
   readonly source: string;
   readonly space: string | undefined;
   readonly shape: ShapeName | null;
@@ -101,7 +101,7 @@ class TableReader {
     this.#columns = columns;
   }
 
-  async list(): Promise<readonly SourceListed[]> {
+  async list(): Promise<readonly SourceConversation[]> {
     const { conversation, order, space, parent, mailbox } = this.#columns;
     const groups = [conversation, space].filter((column) => column !== null);
     const any = (column: string | null): string =>
@@ -116,12 +116,12 @@ class TableReader {
       if (!source || without !== null)
         throw new LogError(
           "invalid_request",
-          `${this.#table.shown}: rows without a ${without}: ${count}; nothing was written`,
-          { table: this.#table.shown },
+          `${this.#table.label}: rows without a ${without}: ${count}; nothing was written`,
+          { table: this.#table.label },
         );
-      const listed: SourceListed = { source, version: `${count}/${newest}` };
+      const row: SourceConversation = { source, version: `${count}/${newest}` };
       return Object.assign(
-        listed,
+        row,
         tenant ? { space: tenant } : {},
         caused && caused !== source ? { parent: caused } : {},
         box ? { mailbox: box } : {},
@@ -129,27 +129,30 @@ class TableReader {
     });
   }
 
-  async read({ source, space, shape }: Asked): Promise<readonly SourcePiece[]> {
+  async read({ source, space, shape }: TableRead): Promise<readonly SourcePiece[]> {
     const { conversation, order, role, content, created, members, message, internal } = this.#columns;
-    const wanted = [...order, role, content, created, message, internal, ...members].filter(
+    const selected = [...order, role, content, created, message, internal, ...members].filter(
       (one) => one !== null,
     );
     const within = [[conversation, source] as const, [this.#columns.space, space] as const].flatMap(
       ([column, value]) => (column === null || value === undefined ? [] : [{ column, value }]),
     );
     const wheres = within.map(
-      ({ column }, at) => `t.${quoteName(column)} = ${this.#database.mark(at + 1, this.#typeOf(column))}`,
+      ({ column }, index) =>
+        `t.${quoteName(column)} = ${this.#database.mark(index + 1, this.#typeOf(column))}`,
     );
     const rows = await this.#database.query(
       // Named by their table: a name alone would be the text, by which ten comes before two.
-      `select ${wanted.map(asText).join(", ")} from ${this.#table.name} as t
+      `select ${selected.map(asText).join(", ")} from ${this.#table.name} as t
        where ${wheres.join(" and ")} order by ${order.map((column) => `t.${quoteName(column)}`).join(", ")}`,
       within.map(({ value }) => value),
     );
-    const seen = new Set<string>();
+    const places = new Set<string>();
     return rows.map((row) => {
-      const cells = new Map(wanted.map((column, at) => [column, this.#cell(column, row[at] ?? null)]));
-      return this.#piece({ source, shape, seen }, cells);
+      const cells = new Map(
+        selected.map((column, index) => [column, this.#cell(column, row[index] ?? null)]),
+      );
+      return this.#piece({ source, shape, places }, cells);
     });
   }
 
@@ -157,33 +160,34 @@ class TableReader {
     {
       source,
       shape,
-      seen,
-    }: { readonly source: string; readonly shape: ShapeName | null; readonly seen: Set<string> },
+      places,
+    }: { readonly source: string; readonly shape: ShapeName | null; readonly places: Set<string> },
     cells: ReadonlyMap<string, Cell>,
   ): SourcePiece {
-    const { order, role, content, created, members, message: named, internal } = this.#columns;
+    const { order, role, content, created, members, message: idColumn, internal } = this.#columns;
     const text = (column: string | null): string | null =>
       column === null ? null : (cells.get(column)?.text ?? null);
-    const at = order.map((column) => text(column) ?? "").join("/");
-    const place = `${this.#table.shown}, ${this.#columns.conversation} ${source}, ${order.join("/")} ${at}`;
+    const position = order.map((column) => text(column) ?? "").join("/");
+    const place = `${this.#table.label}, ${this.#columns.conversation} ${source}, ${order.join("/")} ${position}`;
     const none: Cell = { text: null, json: false };
     return located(place, () => {
       if (order.some((column) => text(column) === null))
         throw new LogError("invalid_entry", "has no place in the order");
-      if (seen.has(at)) throw new LogError("invalid_entry", "stands at a place that another row has, too");
-      seen.add(at);
+      if (places.has(position))
+        throw new LogError("invalid_entry", "stands at a place that another row has, too");
+      places.add(position);
       const message = messageOfRow({
         role: text(role),
         content: cells.get(content) ?? none,
         members: Object.fromEntries(members.map((member) => [member, cells.get(member) ?? none])),
       });
       return {
-        key: `${this.#table.shown}/${at}`,
+        key: `${this.#table.label}/${position}`,
         place,
         time: timeOf(text(created)),
         shape,
         messages: [message],
-        marks: [{ ...ownMarks(message), ...marksOf(text(named), text(internal)) }],
+        marks: [{ ...ownMarks(message), ...marksOf(text(idColumn), text(internal)) }],
       };
     });
   }

@@ -4,7 +4,7 @@ import type { EntryBody } from "#log/entry";
 import { type ErrorCode, isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { findHead } from "#transfer/copy/copy-log";
-import type { MigrationSource, SourceListed } from "./migration-source.ts";
+import type { MigrationSource, SourceConversation } from "./migration-source.ts";
 import {
   comparePieces,
   messagesHere,
@@ -38,10 +38,10 @@ export type MigrateOutcome =
       readonly source: string;
       readonly messages: number;
     }
-  | MigrateLeft;
+  | MigrateFailure;
 
 /** A conversation of which nothing was written in this pass. */
-export interface MigrateLeft {
+export interface MigrateFailure {
   readonly state: "left";
   readonly conversation: string;
   readonly source: string;
@@ -57,7 +57,7 @@ export interface MigrateResult {
   readonly messages: number;
   /** What a model was told of itself: no part of a conversation, and not brought. */
   readonly system: number;
-  readonly left: readonly MigrateLeft[];
+  readonly left: readonly MigrateFailure[];
   readonly stopped: boolean;
 }
 
@@ -84,7 +84,7 @@ export interface VerifyResult {
   /** One for each conversation that is not the same. */
   readonly differences: readonly MigrationDifference[];
   /** Those that cannot be read. */
-  readonly left: readonly MigrateLeft[];
+  readonly left: readonly MigrateFailure[];
   readonly stopped: boolean;
 }
 
@@ -139,7 +139,7 @@ class Migration {
   readonly #options: MigrateOptions;
   /** What is brought, by the version of the source. */
   readonly #done: Map<string, string> = new Map();
-  readonly #left: Map<string, MigrateLeft> = new Map();
+  readonly #failures: Map<string, MigrateFailure> = new Map();
   readonly #brought: Set<string> = new Set();
   readonly #system: Map<string, number> = new Map();
   #messages: number = 0;
@@ -152,16 +152,16 @@ class Migration {
   }
 
   async pass(): Promise<MigrateResult> {
-    const listed = await chosen(this.#source, this.#options.only);
-    this.#conversations = listed.length;
-    const changed = listed.filter((one) => this.#done.get(nameOf(one)) !== one.version);
+    const rows = await selectConversations(this.#source, this.#options.only);
+    this.#conversations = rows.length;
+    const changed = rows.filter((one) => this.#done.get(nameOf(one)) !== one.version);
     let done = 0;
     const next = changed.values();
     const failed = new AbortController();
     const lane = async (): Promise<void> => {
       for (const one of next) {
         if (this.#stopped || failed.signal.aborted) return;
-        await this.#one(one);
+        await this.#migrateOne(one);
         this.#options.onProgress?.({ done: ++done, total: changed.length });
       }
     };
@@ -182,7 +182,7 @@ class Migration {
       brought: this.#brought.size,
       messages: this.#messages,
       system: [...this.#system.values()].reduce((sum, count) => sum + count, 0),
-      left: [...this.#left.values()],
+      left: [...this.#failures.values()],
       stopped: this.#stopped,
     };
   }
@@ -192,16 +192,16 @@ class Migration {
   }
 
   /** One that cannot be brought does not keep the others from it. */
-  async #one(listed: SourceListed): Promise<void> {
-    const { source, version, space } = listed;
+  async #migrateOne(row: SourceConversation): Promise<void> {
+    const { source, version, space } = row;
     const conversation = conversationIdFor(source);
-    const name = nameOf(listed);
+    const name = nameOf(row);
     try {
       const { pieces, system } = readyConversation(await this.#source.read(source, space));
       this.#system.set(name, system);
-      const messages = await this.#bring(listed, conversation, pieces);
+      const messages = await this.#bring(row, conversation, pieces);
       this.#done.set(name, version);
-      this.#left.delete(name);
+      this.#failures.delete(name);
       if (messages === 0) return;
       this.#brought.add(name);
       this.#messages += messages;
@@ -209,36 +209,36 @@ class Migration {
     } catch (error) {
       if (!isLogError(error) || FATAL.has(error.code)) throw error;
       const { code, message } = error;
-      const left: MigrateLeft = { state: "left", conversation, source, code, message };
+      const failure: MigrateFailure = { state: "left", conversation, source, code, message };
       // What is not to be had at the moment is tried again without a change.
       if (error.group !== "unavailable") this.#done.set(name, version);
-      const told = this.#left.get(name)?.message === message;
-      this.#left.set(name, left);
-      if (!told) this.#options.onConversation?.(left);
+      const isReported = this.#failures.get(name)?.message === message;
+      this.#failures.set(name, failure);
+      if (!isReported) this.#options.onConversation?.(failure);
     }
   }
 
   /** How many messages were written. */
-  async #bring(listed: SourceListed, id: ConversationId, pieces: readonly ReadyPiece[]): Promise<number> {
-    const holdfast = targetOf(this.#holdfast, listed);
+  async #bring(row: SourceConversation, id: ConversationId, pieces: readonly ReadyPiece[]): Promise<number> {
+    const holdfast = targetOf(this.#holdfast, row);
     const { space } = holdfast;
     const head = await findHead(space, id);
-    const said = pieces.filter(({ items }) => items.length > 0);
-    const known = said.slice(0, head === null ? 0 : await position(space, id, said));
-    if (head !== null && !(await this.#isOwn(holdfast, listed, known)))
+    const spoken = pieces.filter(({ items }) => items.length > 0);
+    const written = spoken.slice(0, head === null ? 0 : await position(space, id, spoken));
+    if (head !== null && !(await this.#isOwn(holdfast, row, written)))
       throw new LogError(
         "conversation_exists",
         `There is a conversation ${id} already that was not made from ${this.#source.name}; it was not touched`,
         { conversation: id },
       );
-    const last = known.at(-1);
+    const last = written.at(-1);
     const next = last === undefined ? 0 : pieces.indexOf(last) + 1;
-    const least = entriesIn(pieces.slice(0, next)) + beginning(listed).length;
-    if (head !== null && head.headSeq < least) await checkOrder(space, id, known);
+    const least = entriesIn(pieces.slice(0, next)) + beginning(row).length;
+    if (head !== null && head.headSeq < least) await checkOrder(space, id, written);
     const rest = head === null ? pieces : await missingPieces(space, id, { pieces, next });
     const count = messagesIn(rest);
     if (this.#options.dryRun === true || rest.length === 0) return count;
-    if (head === null) await this.#begin(holdfast, listed, rest[0]?.time ?? null);
+    if (head === null) await this.#begin(holdfast, row, rest[0]?.time ?? null);
     const conversation = holdfast.handle(id);
     for (const piece of rest) {
       const bodies = await storedBodies(piece, conversation);
@@ -250,33 +250,37 @@ class Migration {
   }
 
   /** Whether the source has made the conversation, or the app itself in writing both sides: then it holds the same pieces. */
-  async #isOwn(holdfast: Holdfast, { source }: SourceListed, known: readonly ReadyPiece[]): Promise<boolean> {
+  async #isOwn(
+    holdfast: Holdfast,
+    { source }: SourceConversation,
+    written: readonly ReadyPiece[],
+  ): Promise<boolean> {
     const id = conversationIdFor(source);
     if ((await holdfast.space.findAppend(id, madeKey(this.#source.id, source))) !== null) return true;
-    return known.length > 0 && comparePieces(known, await messagesHere(holdfast, id)).difference === null;
+    return written.length > 0 && comparePieces(written, await messagesHere(holdfast, id)).difference === null;
   }
 
-  async #begin(holdfast: Holdfast, listed: SourceListed, time: string | null): Promise<void> {
-    const bodies = beginning(listed).map((body): EntryBody =>
+  async #begin(holdfast: Holdfast, row: SourceConversation, time: string | null): Promise<void> {
+    const bodies = beginning(row).map((body): EntryBody =>
       time === null ? body : Object.assign(body, { time }),
     );
-    const key = madeKey(this.#source.id, listed.source);
-    await holdfast.createFrom(conversationIdFor(listed.source), bodies, key);
+    const key = madeKey(this.#source.id, row.source);
+    await holdfast.createFrom(conversationIdFor(row.source), bodies, key);
   }
 }
 
 /** A conversation of the source: of several tenants, more than one may have that name. */
-function nameOf({ source, space = "" }: SourceListed): string {
+function nameOf({ source, space = "" }: SourceConversation): string {
   return JSON.stringify([space, source]);
 }
 
 /** Where a conversation of the source goes. */
-export function targetOf(holdfast: Holdfast, { space }: SourceListed): Holdfast {
+export function targetOf(holdfast: Holdfast, { space }: SourceConversation): Holdfast {
   return space === undefined ? holdfast : holdfast.inSpace(space);
 }
 
 /** What a log begins with; one whose id is not its name there says what that is. */
-function beginning({ source, parent, mailbox }: SourceListed): readonly EntryBody[] {
+function beginning({ source, parent, mailbox }: SourceConversation): readonly EntryBody[] {
   const metadata = {
     ...(conversationIdFor(source) === source ? {} : { migratedFrom: source }),
     ...(mailbox === undefined ? {} : { mailbox }),
@@ -295,19 +299,19 @@ function messagesIn(pieces: readonly ReadyPiece[]): number {
 }
 
 /** What the source has, or those of it that were asked for; one that it does not have is the caller's mistake. */
-export async function chosen(
+export async function selectConversations(
   source: MigrationSource,
   only: readonly string[] | undefined,
-): Promise<readonly SourceListed[]> {
+): Promise<readonly SourceConversation[]> {
   const all = await source.conversations();
   if (only === undefined) return all;
-  const found = all.filter((one) => only.includes(one.source));
-  const missing = only.find((name) => !found.some((one) => one.source === name));
+  const matches = all.filter((one) => only.includes(one.source));
+  const missing = only.find((name) => !matches.some((one) => one.source === name));
   if (missing !== undefined)
     throw new LogError("conversation_not_found", `${source.name} has no conversation ${missing}`, {
       conversation: missing,
     });
-  return found;
+  return matches;
 }
 
 /** How many pieces are there: they were written in order, so halves are asked for. */
@@ -317,11 +321,11 @@ async function position(
   pieces: readonly ReadyPiece[],
 ): Promise<number> {
   let [low, high] = [0, pieces.length];
-  for (let at = high - 1; low < high; at = (low + high) >> 1) {
-    const piece = pieces[at];
+  for (let index = high - 1; low < high; index = (low + high) >> 1) {
+    const piece = pieces[index];
     if (piece === undefined) break;
-    if ((await space.findAppend(id, piece.key)) === null) high = at;
-    else low = at + 1;
+    if ((await space.findAppend(id, piece.key)) === null) high = index;
+    else low = index + 1;
   }
   return low;
 }

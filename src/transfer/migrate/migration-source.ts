@@ -10,13 +10,13 @@ export interface MigrationSource {
   readonly name: string;
   /** How what is there is taken, line by line, for people to check. */
   readonly mapping: readonly string[];
-  conversations(): Promise<readonly SourceListed[]>;
+  conversations(): Promise<readonly SourceConversation[]>;
   /** All of one, checked: a row that cannot be read is an error that names it. `space`: as it was listed. */
   read(source: string, space?: string): Promise<readonly SourcePiece[]>;
   close(): Promise<void>;
 }
 
-export interface SourceListed {
+export interface SourceConversation {
   /** What it is called there. */
   readonly source: string;
   /** Another text once something of it has changed. */

@@ -1,6 +1,6 @@
 import { LogError } from "#log/errors";
 import type { ShapeName } from "./foreign-messages.ts";
-import type { GivenColumns } from "./table-row.ts";
+import type { ColumnNames } from "./table-row.ts";
 import { absurdQueue } from "./absurd-queue.ts";
 import { messagesTable } from "./messages-table.ts";
 import type { MigrationSource } from "./migration-source.ts";
@@ -11,7 +11,7 @@ export interface MigrationSourceOptions {
   /** `NAME`, or `SCHEMA.NAME`; the only one that looks like it unless given. */
   readonly table?: string;
   /** Those that are not found by their names. */
-  readonly columns?: GivenColumns;
+  readonly columns?: ColumnNames;
   /** Only tasks of this name. */
   readonly task?: string;
   /** The member of a task's parameters that names the conversation; found among the usual ones unless given. */

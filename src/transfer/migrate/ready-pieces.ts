@@ -43,8 +43,8 @@ export interface ReadyConversation {
 
 /** Checks and reads all of a conversation before anything of it is written. */
 export function readyConversation(pieces: readonly SourcePiece[]): ReadyConversation {
-  const seen = new Set<EntryId>();
-  const ready = pieces.map((piece) => located(piece.place, () => readyPiece(piece, seen)));
+  const ids = new Set<EntryId>();
+  const ready = pieces.map((piece) => located(piece.place, () => readyPiece(piece, ids)));
   const system = pieces.reduce((sum, { messages }) => sum + messages.filter(isSystem).length, 0);
   return { pieces: ready.filter(saysAnything), system };
 }
@@ -54,30 +54,30 @@ function saysAnything({ items, run, turn, end }: ReadyPiece): boolean {
 }
 
 /** Checks and reads one. `seen`: the ids that messages before it have. */
-export function readyPiece(piece: SourcePiece, seen: Set<EntryId> = new Set()): ReadyPiece {
-  const { key, shape: given, messages, marks: _marks, ...rest } = piece;
+export function readyPiece(piece: SourcePiece, ids: Set<EntryId> = new Set()): ReadyPiece {
+  const { key, shape: sourceShape, messages, marks: _marks, ...rest } = piece;
   parseKey(key);
   for (const message of messages) {
     const problem = foreignProblem(message);
     if (problem !== null) throw new LogError("invalid_entry", problem);
   }
-  const shape = given ?? shapeOf(messages);
-  const items = messages.flatMap((foreign, at): readonly ReadyItem[] => {
+  const shape = sourceShape ?? shapeOf(messages);
+  const items = messages.flatMap((foreign, index): readonly ReadyItem[] => {
     const read = readForeign(shape, [foreign]);
     if (read.length === 0) return [];
     for (const message of read) checkBytes(message);
-    const marks = piece.marks?.[at] ?? ownMarks(foreign);
-    return [{ foreign, messages: read, marks, entry: entryOf(marks, `${key}/${at}`, seen) }];
+    const marks = piece.marks?.[index] ?? ownMarks(foreign);
+    return [{ foreign, messages: read, marks, entry: entryOf(marks, `${key}/${index}`, ids) }];
   });
   return { ...rest, key, shape, items };
 }
 
 /** The first message that has an id is its entry; one that has it, too, gets one that follows from its place. */
-function entryOf({ id }: MessageMarks, place: string, seen: Set<EntryId>): EntryId | null {
+function entryOf({ id }: MessageMarks, place: string, ids: Set<EntryId>): EntryId | null {
   if (id === undefined) return null;
-  const wanted = entryIdFor(id);
-  const entry = seen.has(wanted) ? idForKey("migrated", id, place) : wanted;
-  seen.add(entry);
+  const ownId = entryIdFor(id);
+  const entry = ids.has(ownId) ? idForKey("migrated", id, place) : ownId;
+  ids.add(entry);
   return entry;
 }
 
@@ -103,19 +103,19 @@ export function madeKey(id: string, source: string): string {
 
 /** The entries of a piece: its run begins before its messages, its turn after the prompt, and both end after the rest. */
 export function bodiesOf({ key, time, items, run, turn, end }: ReadyPiece): readonly EntryBody[] {
-  const said = items.flatMap(messageBodies);
-  const answer = said.findIndex(({ message }) => message.role !== "user");
-  const asked = said.slice(0, answer === -1 ? said.length : answer);
-  const last = turn === undefined ? undefined : asked.pop();
+  const messages = items.flatMap(messageBodies);
+  const answer = messages.findIndex(({ message }) => message.role !== "user");
+  const opening = messages.slice(0, answer === -1 ? messages.length : answer);
+  const last = turn === undefined ? undefined : opening.pop();
   const prompt = last === undefined ? undefined : { ...last, id: last.id ?? idForKey("prompt", key) };
   const bodies: readonly EntryBody[] = [
     ...(run === undefined ? [] : [{ type: "run_start" as const, ...run }]),
-    ...asked,
+    ...opening,
     ...(prompt === undefined ? [] : [prompt]),
     ...(turn === undefined
       ? []
       : [{ type: "turn_start" as const, ...turn, ...(prompt === undefined ? {} : { prompt: prompt.id }) }]),
-    ...(answer === -1 ? [] : said.slice(answer)),
+    ...(answer === -1 ? [] : messages.slice(answer)),
     ...endBodies(end),
   ];
   return bodies.map((body) => (time === null ? body : Object.assign(body, { time })));
@@ -125,10 +125,10 @@ type MessageBody = Extract<EntryBody, { type: "message" }>;
 
 /** Where one message of the source is several here, the first has its id. */
 function messageBodies({ messages, marks, entry }: ReadyItem): readonly MessageBody[] {
-  return messages.map((message, at) => ({
+  return messages.map((message, index) => ({
     type: "message",
-    ...(at === 0 && entry !== null ? { id: entry } : {}),
-    message: withMarks(message, marks, at === 0 ? entry : (marks.id ?? null)),
+    ...(index === 0 && entry !== null ? { id: entry } : {}),
+    message: withMarks(message, marks, index === 0 ? entry : (marks.id ?? null)),
   }));
 }
 
@@ -196,13 +196,13 @@ export function withMarks(message: Message, { id, internal }: MessageMarks, entr
 
 /** The same message without what its marks added; `before`: what was read of the source. */
 export function withoutMarks(message: Message, { id, internal }: MessageMarks, before: Message): Message {
-  const { internal: kept, details, ...said } = message;
+  const { internal: wasInternal, details, ...content } = message;
   const { migratedFrom, ...others } = fieldsOf(details);
   const isAdded = migratedFrom !== undefined && migratedFrom === id;
   const own = isAdded ? (before.details === undefined ? undefined : others) : details;
-  const isInternal = kept === true && !(internal === true && before.internal === undefined);
+  const isInternal = wasInternal === true && !(internal === true && before.internal === undefined);
   return {
-    ...said,
+    ...content,
     ...(isInternal ? { internal: true } : {}),
     ...(own === undefined ? {} : { details: own }),
   };
@@ -223,8 +223,8 @@ export async function messagesHere(holdfast: Holdfast, id: string): Promise<read
       entries.map(({ message }) => message),
       conversation,
     );
-    return entries.flatMap((entry, at) => {
-      const message = messages[at];
+    return entries.flatMap((entry, index) => {
+      const message = messages[index];
       return message === undefined ? [] : [{ id: entry.id, message }];
     });
   } catch (error) {
@@ -233,44 +233,51 @@ export async function messagesHere(holdfast: Holdfast, id: string): Promise<read
   }
 }
 
-interface Compared {
+interface Comparison {
   readonly same: number;
   readonly ahead: number;
   readonly difference: Pick<MigrationDifference, "place" | "number" | "there" | "here"> | null;
 }
 
 /** Every message of pieces with the one that is here, in order. */
-export function comparePieces(pieces: readonly ReadyPiece[], here: readonly MessageHere[]): Compared {
-  let [at, same] = [0, 0];
+export function comparePieces(pieces: readonly ReadyPiece[], here: readonly MessageHere[]): Comparison {
+  let [index, same] = [0, 0];
   for (const { place, shape, items } of pieces)
     for (const item of items) {
-      const given = here.slice(at, at + item.messages.length);
-      const said = saidHere(item, given);
-      if (!isSameJson(said as unknown as Json, item.messages as unknown as Json) || !hasMarks(item, given)) {
-        const written = writeForeign(shape, said);
+      const stored = here.slice(index, index + item.messages.length);
+      const plain = plainMessages(item, stored);
+      if (
+        !isSameJson(plain as unknown as Json, item.messages as unknown as Json) ||
+        !hasMarks(item, stored)
+      ) {
+        const written = writeForeign(shape, plain);
         const [first = null] = written as readonly (Json | undefined)[];
-        const shown = written.length > 1 ? written : first;
-        return { same, ahead: 0, difference: { place, number: same + 1, there: item.foreign, here: shown } };
+        const difference = written.length > 1 ? written : first;
+        return {
+          same,
+          ahead: 0,
+          difference: { place, number: same + 1, there: item.foreign, here: difference },
+        };
       }
-      at += item.messages.length;
+      index += item.messages.length;
       same++;
     }
-  return { same, ahead: here.length - at, difference: null };
+  return { same, ahead: here.length - index, difference: null };
 }
 
 /** What is here, without what bringing it has added. */
-function saidHere({ messages, marks }: ReadyItem, here: readonly MessageHere[]): readonly Message[] {
-  return here.map(({ message }, at) => {
-    const before = messages[at];
+function plainMessages({ messages, marks }: ReadyItem, here: readonly MessageHere[]): readonly Message[] {
+  return here.map(({ message }, index) => {
+    const before = messages[index];
     return before === undefined ? message : withoutMarks(message, marks, before);
   });
 }
 
 /** Whether entries have the ids that their messages have there, and are internal where those are. */
 function hasMarks({ messages, marks, entry }: ReadyItem, here: readonly MessageHere[]): boolean {
-  return here.every(({ id, message: { internal = false } }, at) => {
-    const before = messages[at];
+  return here.every(({ id, message: { internal = false } }, index) => {
+    const before = messages[index];
     const expected = before !== undefined && withMarks(before, marks, entry).internal === true;
-    return (at > 0 || entry === null || id === entry) && internal === expected;
+    return (index > 0 || entry === null || id === entry) && internal === expected;
   });
 }

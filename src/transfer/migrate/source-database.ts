@@ -27,7 +27,7 @@ export interface SourceDatabase {
 export interface SourceTable {
   readonly name: string;
   /** As people name it: with its schema where that is not the usual one. */
-  readonly shown: string;
+  readonly label: string;
   readonly columns: readonly SourceColumn[];
 }
 
@@ -130,11 +130,11 @@ function cellText(value: SQLOutputValue): string | null {
 }
 
 function tablesOf(rows: readonly (readonly (string | null)[])[]): readonly SourceTable[] {
-  const tables = new Map<string, { readonly shown: string; readonly columns: SourceColumn[] }>();
-  for (const [name, shown, column, type] of rows as readonly (readonly string[])[]) {
-    const table = tables.get(name ?? "") ?? { shown: shown ?? "", columns: [] };
+  const tables = new Map<string, { readonly label: string; readonly columns: SourceColumn[] }>();
+  for (const [name, label, column, type] of rows as readonly (readonly string[])[]) {
+    const table = tables.get(name ?? "") ?? { label: label ?? "", columns: [] };
     tables.set(name ?? "", table);
     table.columns.push({ name: column ?? "", type: type ?? "", isJson: /^jsonb?$/.test(type ?? "") });
   }
-  return [...tables].map(([name, { shown, columns }]) => ({ name, shown, columns }));
+  return [...tables].map(([name, { label, columns }]) => ({ name, label, columns }));
 }

@@ -35,8 +35,8 @@ export function messageOfRow(row: MessageRow): Json {
   return message;
 }
 
-function roleMember(given: string | null): { readonly role?: string } {
-  return given === null ? {} : { role: ALIKE[given.toLowerCase()] ?? given };
+function roleMember(role: string | null): { readonly role?: string } {
+  return role === null ? {} : { role: ALIKE[role.toLowerCase()] ?? role };
 }
 
 /** What is no JSON is text; JSON in a column of text counts where it is blocks or a message, else somebody typed it. */
@@ -54,12 +54,12 @@ function contentOf({ text, json }: Cell): Json {
 }
 
 function membersOf(members: MessageRow["members"]): { readonly [member: string]: Json } {
-  const found: { [member: string]: Json } = {};
+  const column: { [member: string]: Json } = {};
   for (const [member, { text, json }] of Object.entries(members)) {
     if (text === null || text === "") continue;
-    found[member] = json || member === "tool_calls" ? parseExact(text) : text;
+    column[member] = json || member === "tool_calls" ? parseExact(text) : text;
   }
-  return found;
+  return column;
 }
 
 function tryParse(text: string): Json | undefined {
@@ -167,7 +167,7 @@ const MEMBERS = ["tool_calls", "tool_call_id", "name"];
 /** A store's own table looks like one of messages, and may be in the same database. */
 const OWN = ["conversation", "segment", "payload"];
 
-const GIVEN = [
+const COLUMN_OPTIONS = [
   "conversation",
   "ordinal",
   "role",
@@ -181,7 +181,7 @@ const GIVEN = [
 ] as const;
 
 /** Columns of a table of messages by what they say. */
-export interface GivenColumns {
+export interface ColumnNames {
   readonly conversation?: string;
   readonly ordinal?: string;
   readonly role?: string;
@@ -195,29 +195,29 @@ export interface GivenColumns {
 }
 
 /** Reads `conversation=chat_id,ordinal=n,…`. */
-export function parseColumns(text: string): GivenColumns {
-  const given: { [name: string]: string } = {};
+export function parseColumns(text: string): ColumnNames {
+  const output: { [name: string]: string } = {};
   for (const part of text.split(",").filter(Boolean)) {
     const [name = "", column = ""] = part.split("=").map((side) => side.trim());
-    if (!(GIVEN as readonly string[]).includes(name) || column === "")
+    if (!(COLUMN_OPTIONS as readonly string[]).includes(name) || column === "")
       throw new LogError(
         "invalid_request",
-        `--columns takes ${GIVEN.map((one) => `${one}=COLUMN`).join(",")}, each or any of them, not "${part}"`,
+        `--columns takes ${COLUMN_OPTIONS.map((one) => `${one}=COLUMN`).join(",")}, each or any of them, not "${part}"`,
       );
-    given[name] = column;
+    output[name] = column;
   }
-  return given;
+  return output;
 }
 
 /** The columns of a table of messages: as given, else by the names that they usually have. Null where some is not found. */
-export function columnsOf(columns: readonly string[], given: GivenColumns = {}): TableColumns | null {
+export function columnsOf(columns: readonly string[], input: ColumnNames = {}): TableColumns | null {
   if (OWN.every((column) => columns.includes(column))) return null;
   const usual = (names: readonly string[]): string | null =>
     names
       .map((name) => columns.find((column) => plain(column) === name))
-      .find((found) => found !== undefined) ?? null;
-  const pick = (name: keyof GivenColumns, names: readonly string[]): string | null =>
-    given[name] ?? usual(names);
+      .find((column) => column !== undefined) ?? null;
+  const pick = (name: keyof ColumnNames, names: readonly string[]): string | null =>
+    input[name] ?? usual(names);
   const [conversation, content] = [pick("conversation", CONVERSATION), pick("content", CONTENT)];
   const [role, created] = [pick("role", ROLE), pick("created", CREATED)];
   const ordinal = pick("ordinal", ORDINAL);
@@ -231,7 +231,7 @@ export function columnsOf(columns: readonly string[], given: GivenColumns = {}):
     role,
     content,
     created,
-    space: given.space ?? null,
+    space: input.space ?? null,
     message: pick("message", MESSAGE),
     internal: pick("internal", INTERNAL),
     parent: pick("parent", PARENT),
@@ -246,6 +246,6 @@ function plain(column: string): string {
 }
 
 /** Given names that the table does not have, of which nobody should hear from the database. */
-export function unknownColumns(columns: readonly string[], given: GivenColumns): readonly string[] {
-  return Object.values(given).filter((column: string) => !columns.includes(column));
+export function unknownColumns(columns: readonly string[], input: ColumnNames): readonly string[] {
+  return Object.values(input).filter((column: string) => !columns.includes(column));
 }

@@ -1,11 +1,11 @@
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError } from "#log/errors";
 import {
-  type MigrateLeft,
+  type MigrateFailure,
   type MigrateOptions,
   type MigrationDifference,
   type VerifyResult,
-  chosen,
+  selectConversations,
   targetOf,
 } from "./migrate-space.ts";
 import { comparePieces, messagesHere, conversationIdFor, readyConversation } from "./ready-pieces.ts";
@@ -25,11 +25,11 @@ export async function verifyMigration(
   options: VerifyOptions = {},
 ): Promise<VerifyResult> {
   const { only, signal, onProgress, onDifference } = options;
-  const listed = await chosen(source, only);
+  const conversations = await selectConversations(source, only);
   const differences: MigrationDifference[] = [];
-  const left: MigrateLeft[] = [];
+  const failures: MigrateFailure[] = [];
   let [same, ahead, system, done] = [0, 0, 0, 0];
-  for (const one of listed) {
+  for (const one of conversations) {
     if (signal?.aborted === true) break;
     const conversation = conversationIdFor(one.source);
     try {
@@ -44,10 +44,10 @@ export async function verifyMigration(
     } catch (error) {
       if (!isLogError(error, "invalid_entry")) throw error;
       const { code, message } = error;
-      left.push({ state: "left", conversation, source: one.source, code, message });
+      failures.push({ state: "left", conversation, source: one.source, code, message });
     }
-    onProgress?.({ done: ++done, total: listed.length });
+    onProgress?.({ done: ++done, total: conversations.length });
   }
   const stopped = signal?.aborted === true;
-  return { conversations: listed.length, same, ahead, system, differences, left, stopped };
+  return { conversations: conversations.length, same, ahead, system, differences, left: failures, stopped };
 }

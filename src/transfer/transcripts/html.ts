@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Conversation } from "#conversation/conversation";
 import type { BranchEntry } from "#conversation/history-pages";
 import { safeLine, visibleText } from "#transfer/views/safe-text";
-import { type PeopleOptions, readTranscript, type Transcript } from "./read-transcript.ts";
+import { type TranscriptOptions, readTranscript, type Transcript } from "./read-transcript.ts";
 import { type Part, redactionNote, sectionOf } from "./transcript-parts.ts";
 
 const STYLE = `:root{color-scheme:light dark;--line:light-dark(#d5dae0,#343a43);--sunken:light-dark(#f4f6f8,#1a1e24);--faint:light-dark(#5c6673,#98a2b0)}
@@ -25,7 +25,10 @@ const POLICY = `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "b
  * A branch as a web page that needs nothing but itself, redacted unless told otherwise. Everything that was said stands in it as text, so
  * that nothing of it is taken for HTML, a link or an image.
  */
-export async function exportHtml(conversation: Conversation, options: PeopleOptions = {}): Promise<string> {
+export async function exportHtml(
+  conversation: Conversation,
+  options: TranscriptOptions = {},
+): Promise<string> {
   return htmlOf(await readTranscript(conversation, options));
 }
 
@@ -63,9 +66,9 @@ function articleOf(entry: BranchEntry): string {
   const { by, heading, parts } = section;
   const hidden = entry.hidden ? " (hidden from the model)" : "";
   const body = parts.map(partHtml);
-  const told = by === "tool" && body.length > 0 ? [folded("What it answered", body.join("\n"))] : body;
+  const content = by === "tool" && body.length > 0 ? [folded("What it answered", body.join("\n"))] : body;
   const top = `<h2>${line(heading)}${hidden} · <time>${line(entry.time)}</time></h2>`;
-  return [`<article class="${by}">`, top, ...told, "</article>"].join("\n");
+  return [`<article class="${by}">`, top, ...content, "</article>"].join("\n");
 }
 
 function partHtml(part: Part): string {
@@ -95,16 +98,16 @@ const SIGNS: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-function escaped(words: string): string {
-  return words.replaceAll(/[&<>"']/g, (sign) => SIGNS[sign] ?? "");
+function escaped(value: string): string {
+  return value.replaceAll(/[&<>"']/g, (sign) => SIGNS[sign] ?? "");
 }
 
 /** Words on one line. */
-function line(words: string): string {
-  return escaped(safeLine(words));
+function line(value: string): string {
+  return escaped(safeLine(value));
 }
 
 /** Words as they stand. A line break right behind the tag would be taken for none. */
-function text(words: string): string {
-  return `\n${escaped(visibleText(words))}`;
+function text(value: string): string {
+  return `\n${escaped(visibleText(value))}`;
 }

@@ -1,7 +1,7 @@
 import type { Conversation } from "#conversation/conversation";
 import type { BranchEntry } from "#conversation/history-pages";
 import { safeLine, visibleText } from "#transfer/views/safe-text";
-import { type PeopleOptions, readTranscript, type Transcript } from "./read-transcript.ts";
+import { type TranscriptOptions, readTranscript, type Transcript } from "./read-transcript.ts";
 import { type Part, redactionNote, sectionOf } from "./transcript-parts.ts";
 
 /**
@@ -10,7 +10,7 @@ import { type Part, redactionNote, sectionOf } from "./transcript-parts.ts";
  */
 export async function exportMarkdown(
   conversation: Conversation,
-  options: PeopleOptions = {},
+  options: TranscriptOptions = {},
 ): Promise<string> {
   return markdownOf(await readTranscript(conversation, options));
 }
@@ -55,11 +55,11 @@ const FENCE_MIN = 3;
 
 /** Text in a fence that nothing in it can close. */
 function fenced(text: string, info: "text" | "json" = "text"): string {
-  const shown = visibleText(text);
+  const visible = visibleText(text);
   let ticks = FENCE_MIN;
-  for (const [run] of shown.matchAll(TICKS)) ticks = Math.max(ticks, run.length + 1);
+  for (const [run] of visible.matchAll(TICKS)) ticks = Math.max(ticks, run.length + 1);
   const fence = "`".repeat(ticks);
-  return `${fence}${info}\n${shown}\n${fence}`;
+  return `${fence}${info}\n${visible}\n${fence}`;
 }
 
 const SIGNS = /[\\`*_{}[\]()<>#+\-.!|~&:@/]/g;

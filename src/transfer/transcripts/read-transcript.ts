@@ -7,11 +7,11 @@ import { decodeEntry, presentEntry, entryLine } from "#log/codec";
 import { itemsOf, membersOf, objectText } from "#log/json/json-text";
 import { SCHEMA_VERSION } from "#transfer/context-text";
 
-export interface PeopleOptions extends RedactOptions {
+export interface TranscriptOptions extends RedactOptions {
   /** The node the branch ends at; the leaf when absent. */
   readonly at?: string;
   /** Parts that are not wanted; all that is left out is left out before anything is looked for. */
-  readonly leaveOut?: readonly LeftOut[];
+  readonly leaveOut?: readonly OmittedPart[];
   /** False: everything as it was said. */
   readonly redact?: boolean;
   /** Something was taken out: each is told, for review. */
@@ -30,15 +30,15 @@ export interface Transcript {
 
 export async function readTranscript(
   conversation: Conversation,
-  options: PeopleOptions = {},
+  options: TranscriptOptions = {},
 ): Promise<Transcript> {
   const { at, redact = true } = options;
-  const leftOut = new Set(options.leaveOut);
+  const omitted = new Set(options.leaveOut);
   const { title, createdAt, updatedAt } = await conversation.head();
   const branch = await conversation.branch(at === undefined ? {} : { at });
   const read = branch
     .filter((entry) => entry.type !== "message" || !isInternal(entry))
-    .map((entry) => withoutParts(entry, leftOut))
+    .map((entry) => withoutParts(entry, omitted))
     .filter((entry) => entry !== null);
   return {
     conversation: conversation.id,
@@ -54,35 +54,35 @@ export async function readTranscript(
 async function redactedTitle(
   conversation: Conversation,
   title: string,
-  options: PeopleOptions,
+  options: TranscriptOptions,
 ): Promise<string> {
-  const found = redactText(title, options, `${conversation.id} title`);
-  if (found.hits.length === 0) return title;
-  const said = (await conversation.facts(["title"])).at(-1);
-  const { id, seq } = said ?? { id: (await conversation.head()).leaf.id, seq: 0 };
-  for (const hit of found.hits)
+  const redaction = redactText(title, options, `${conversation.id} title`);
+  if (redaction.hits.length === 0) return title;
+  const titleFact = (await conversation.facts(["title"])).at(-1);
+  const { id, seq } = titleFact ?? { id: (await conversation.head()).leaf.id, seq: 0 };
+  for (const hit of redaction.hits)
     options.onHit?.({ ...hit, conversation: conversation.id, entry: id, seq, type: "title", where: "title" });
-  return found.text;
+  return redaction.text;
 }
 
-function redacted(conversation: Conversation, entry: BranchEntry, options: PeopleOptions): BranchEntry {
+function redacted(conversation: Conversation, entry: BranchEntry, options: TranscriptOptions): BranchEntry {
   const { payload, hits } = redactPayload(conversation.id, entry, options);
   for (const hit of hits) options.onHit?.(hit);
   return payload === entry.payload ? entry : rewritten(entry, payload);
 }
 
 /** What people may not want to read: what a model thought, what tools were asked and answered, what runs were begun with. */
-export const LEFT_OUT = ["thinking", "tools", "seeds"] as const;
-export type LeftOut = (typeof LEFT_OUT)[number];
+export const OMITTED_PARTS = ["thinking", "tools", "seeds"] as const;
+export type OmittedPart = (typeof OMITTED_PARTS)[number];
 
-const BLOCKS: Readonly<Record<string, LeftOut>> = {
+const BLOCKS: Readonly<Record<string, OmittedPart>> = {
   thinking: "thinking",
   redactedThinking: "thinking",
   toolCall: "tools",
 };
 
 /** The entry without these parts of it, the rest as it was written; null where nothing of it is left. */
-function withoutParts(entry: BranchEntry, parts: ReadonlySet<LeftOut>): BranchEntry | null {
+function withoutParts(entry: BranchEntry, parts: ReadonlySet<OmittedPart>): BranchEntry | null {
   if (entry.type === "seed") return parts.has("seeds") ? null : entry;
   if (entry.type !== "message") return entry;
   const { message } = entry;
@@ -114,7 +114,10 @@ function rewritten(entry: BranchEntry, payload: string): BranchEntry {
 }
 
 /** A branch as one JSON object for programs that show it, redacted unless told otherwise. It cannot be imported. */
-export async function exportJson(conversation: Conversation, options: PeopleOptions = {}): Promise<string> {
+export async function exportJson(
+  conversation: Conversation,
+  options: TranscriptOptions = {},
+): Promise<string> {
   const { entries, ...about } = await readTranscript(conversation, options);
   // Beside the entries, not in them: a payload may have a member of any name.
   const hidden = entries.filter((entry) => entry.hidden).map(({ id }) => id);

@@ -73,8 +73,8 @@ function partOf(block: ContentBlock): readonly Part[] {
     case "audio":
     case "file": {
       const { name, mediaType, blob } = block as { name?: string; mediaType?: string; blob?: string };
-      const words = [mediaType, name, blob].filter((one) => typeof one === "string");
-      return [{ as: "line", text: `Attached ${block.type}: ${words.join(" ")}` }];
+      const texts = [mediaType, name, blob].filter((one) => typeof one === "string");
+      return [{ as: "line", text: `Attached ${block.type}: ${texts.join(" ")}` }];
     }
     default:
       return [{ as: "json", text: json(block) }];

@@ -21,7 +21,7 @@ function endedTurnState(last: Extract<LastTurn, { state: "ended" }> | null, nowM
 /**
  * How a conversation of a list stands. `cut_off`: a turn never ended, and nobody carries it. `gone`: it was erased while the list was read.
  */
-export type ListedState =
+export type ConversationState =
   | EndedTurnState
   | "working"
   | "waiting"
@@ -31,14 +31,14 @@ export type ListedState =
   | "gone";
 
 /** What the list itself says; where a turn is open, whether somebody carries it, or it waits for a person. No more if its log is long. */
-export async function listedState(
+export async function readState(
   holdfast: Holdfast,
-  listed: ConversationRow,
+  row: ConversationRow,
   nowMs: number,
-): Promise<ListedState> {
-  const { conversation, summary } = listed;
+): Promise<ConversationState> {
+  const { conversation, summary } = row;
   try {
-    if (listed.damage !== null) {
+    if (row.damage !== null) {
       await holdfast.conversation(conversation);
       return "damaged";
     }
@@ -64,11 +64,11 @@ const LATE_MS = 5_000; // a renewal may be late
 /** Whether a turn is open and no process runs it: its process died, or its lease lapsed. One that waits for a person is not abandoned. */
 export async function isAbandoned(
   holdfast: Holdfast,
-  at: { readonly conversation: ConversationId; readonly turn: string },
+  turn: { readonly conversation: ConversationId; readonly turn: string },
 ): Promise<boolean> {
-  const conversation = holdfast.handle(at.conversation);
+  const conversation = holdfast.handle(turn.conversation);
   const open = await conversation.openTurn();
-  if (open?.turn !== at.turn) return false;
+  if (open?.turn !== turn.turn) return false;
   const { lease } = open;
   if (isHeld(lease, LATE_MS) && !(await isDeadProcess(lease.writer))) return false;
   return (await readWaiting(conversation)).length === 0;

@@ -29,8 +29,8 @@ export function withFidelity(
 /** `facts`: its attempts and ends of upstream sessions. In the order of the links. */
 export function linkDetails({ links, carriers }: Chain, facts: readonly Entry[]): readonly LinkDetails[] {
   const messages = new Map<Link, number>();
-  for (const carried of carriers.values())
-    for (const link of new Set(carried)) messages.set(link, (messages.get(link) ?? 0) + 1);
+  for (const messageLinks of carriers.values())
+    for (const link of new Set(messageLinks)) messages.set(link, (messages.get(link) ?? 0) + 1);
   return links.map((link, index) => {
     const spell = spellOf(links, index, facts);
     const first = spell.find((entry) => entry.type === "attempt");

@@ -15,16 +15,19 @@ export function safeText(text: string): string {
   return text.replaceAll(LINE_END, "\n").replaceAll(CONTROLS, "").replaceAll(UNSEEN, marker).toWellFormed();
 }
 
-function marker(unit: string, at: number, whole: string): string {
+function marker(unit: string, index: number, whole: string): string {
   // The joiner inside an emoji is seen: as the emoji.
   if (
     unit === "\u200D" &&
-    EMOJI_BEFORE.test(whole.slice(Math.max(0, at - 4), at)) &&
-    EMOJI_AFTER.test(whole.slice(at + 1, at + 3))
+    EMOJI_BEFORE.test(whole.slice(Math.max(0, index - 4), index)) &&
+    EMOJI_AFTER.test(whole.slice(index + 1, index + 3))
   )
     return unit;
   // So is the selector that chooses how an emoji looks.
-  if ((unit === "\uFE0F" || unit === "\uFE0E") && STYLED_BEFORE.test(whole.slice(Math.max(0, at - 2), at)))
+  if (
+    (unit === "\uFE0F" || unit === "\uFE0E") &&
+    STYLED_BEFORE.test(whole.slice(Math.max(0, index - 2), index))
+  )
     return unit;
   return codeOf(unit);
 }

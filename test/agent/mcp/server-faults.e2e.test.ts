@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { checkServers, type McpServer } from "#agent/mcp/mcp-server";
 import { McpServers } from "#agent/mcp/mcp-servers";
-import { openingFault, withoutGiven } from "#agent/mcp/mcp-connection";
+import { openingFault, withoutCredentials } from "#agent/mcp/mcp-connection";
 
 const program: McpServer = {
   name: "s",
@@ -19,10 +19,10 @@ const service: McpServer = {
 describe("what is said of a server", () => {
   test("has nothing of what it was given in confidence, and all the rest", () => {
     const said = "T0KEN-1 KEY-0002 hush-hush turned on in stdio-mode";
-    expect(withoutGiven(program, said)).toBe("[hidden] [hidden] [hidden] turned on in stdio-mode");
-    expect(withoutGiven(service, `GET ${"url" in service ? service.url : ""}: HEADER-4 is no key`)).toBe(
-      "GET http://127.0.0.1:1/mcp?[hidden]: [hidden] is no key",
-    );
+    expect(withoutCredentials(program, said)).toBe("[hidden] [hidden] [hidden] turned on in stdio-mode");
+    expect(
+      withoutCredentials(service, `GET ${"url" in service ? service.url : ""}: HEADER-4 is no key`),
+    ).toBe("GET http://127.0.0.1:1/mcp?[hidden]: [hidden] is no key");
   });
 
   test("says why it could not be opened", () => {

@@ -1,7 +1,7 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { openModel } from "#agent/models/open-model";
-import { knownModel } from "#agent/models/model-table";
+import { modelFacts } from "#agent/models/model-table";
 import { isLogError } from "#log/errors";
 import { startModelServer } from "../../support/model-server.ts";
 
@@ -106,12 +106,12 @@ test("a model handed in is taken if it is of version 4, and refused with what to
 });
 
 test("prices are of the model named, its dated issues, and of no other", () => {
-  const price = knownModel("anthropic/claude-haiku-4-5").price;
+  const price = modelFacts("anthropic/claude-haiku-4-5").price;
   expect(price).toEqual({ input: 1e6, output: 5e6, cacheRead: 1e5, cacheWrite: 125e4 });
-  expect(knownModel("anthropic/claude-haiku-4-5-20251001").price).toEqual(price);
-  expect(knownModel("openai/gpt-5-mini").price).not.toEqual(knownModel("openai/gpt-5").price);
-  expect(knownModel("openai/gpt-5-future")).toEqual({ window: null, price: null });
-  expect(knownModel("sim/anything").window).toBe(knownModel("sim").window);
+  expect(modelFacts("anthropic/claude-haiku-4-5-20251001").price).toEqual(price);
+  expect(modelFacts("openai/gpt-5-mini").price).not.toEqual(modelFacts("openai/gpt-5").price);
+  expect(modelFacts("openai/gpt-5-future")).toEqual({ window: null, price: null });
+  expect(modelFacts("sim/anything").window).toBe(modelFacts("sim").window);
 });
 
 type Prompt = Parameters<LanguageModelV4["doStream"]>[0]["prompt"];

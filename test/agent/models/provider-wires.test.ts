@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askModel } from "#agent/models/ask-model";
 import type { AgentModel } from "#agent/models/model";
-import type { Asked, ModelAnswer, ModelRequest } from "#agent/models/model-answer";
+import type { ModelOutcome, ModelAnswer, ModelRequest } from "#agent/models/model-answer";
 import { openModel } from "#agent/models/open-model";
 import type { ContextMessage } from "#log/projections/pairs";
 import { result, said, tools, user } from "../../support/context-messages.ts";
@@ -48,7 +48,7 @@ async function ask(
   wire: WireName,
   messages: readonly ContextMessage[],
   ...answers: readonly ScriptedAnswer[]
-): Promise<Asked> {
+): Promise<ModelOutcome> {
   server.add(...answers);
   const signal = new AbortController().signal;
   return askModel(modelOf(wire), requestOf(messages), { signal, silenceMs: 30_000, answerChars: 20_000 });

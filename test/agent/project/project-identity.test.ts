@@ -48,13 +48,13 @@ test("what an id file may hold is one line", () => {
 });
 
 test("a recorded project is kept while its folder is known by it, or was moved to where nothing is remembered", () => {
-  const found = { root: "/new", named: null, remote: null, firstCommit: null };
+  const found = { root: "/new", declaredId: null, remote: null, firstCommit: null };
   const recorded = { id: "path:/old", root: "/old", isThere: false };
   const none = (): boolean => false;
   expect(projectNow(recorded, found, none)).toEqual({ id: "path:/old", root: "/new" });
   expect(projectNow({ ...recorded, isThere: true }, found, none)?.id).toBe("path:/new");
   expect(projectNow(recorded, found, (id) => id === "path:/new")?.id).toBe("path:/new");
-  expect(projectNow(recorded, { ...found, named: "app" }, none)?.id).toBe("app");
+  expect(projectNow(recorded, { ...found, declaredId: "app" }, none)?.id).toBe("app");
   expect(projectNow({ ...recorded, root: "/new", isThere: true }, found, none)?.id).toBe("path:/old");
   expect(projectNow({ id: "git:a/b", root: "/new", isThere: true }, found, none)?.id).toBe("path:/new");
   expect(projectNow(recorded, null, none)).toEqual({ id: "path:/old", root: "/old" });
@@ -85,7 +85,7 @@ test("the nearest id file counts, then the repository of a folder or a working t
   expect((await ids(alone))[0]).toBe(`commit:${first}`);
   const plain = join(dir.path, "plain");
   mkdirSync(plain);
-  expect((await findProject(plain))?.named).toBe(null);
+  expect((await findProject(plain))?.declaredId).toBe(null);
   expect((await ids(plain)).length).toBe(1);
   mkdirSync(join(app, ".holdfast"));
   writeFileSync(join(app, ".holdfast", "project"), "app of the team\n");

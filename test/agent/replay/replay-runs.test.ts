@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { replay } from "#agent/replay/replay-models";
 import type { ReplayOptions, ReplayResult } from "#agent/replay/replay-options";
-import type { ReplayWhat } from "#agent/replay/replay-source";
+import type { ReplayTarget } from "#agent/replay/replay-source";
 import type { SeedMessage } from "#log/runs/check-seeds";
 import { agentRig, type AgentRig } from "../rig.ts";
 import { ScriptedModel } from "../scripted-model.ts";
@@ -32,7 +32,7 @@ interface Replayed extends ReplayResult {
 
 async function replayed(
   at: AgentRig,
-  what: ReplayWhat,
+  what: ReplayTarget,
   more: Partial<ReplayOptions> = {},
 ): Promise<Replayed> {
   const before = (await Array.fromAsync(at.conversation.log())).length;

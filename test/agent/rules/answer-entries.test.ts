@@ -77,8 +77,8 @@ test("a tool that ends the turn ends it when it ran well, and only then", () => 
     goesOn: false,
   });
   expect(stepFacts(step, [result(true)], { tools })).toMatchObject({ finalTool: null, goesOn: true });
-  expect(stepFacts({ finish: "paused", called: false }, [], { tools }).goesOn).toBe(true);
-  expect(stepFacts({ finish: "stop", called: false }, [], { tools }).goesOn).toBe(false);
+  expect(stepFacts({ finish: "paused", called: false }, [], { tools }).continues).toBe(true);
+  expect(stepFacts({ finish: "stop", called: false }, [], { tools }).continues).toBe(false);
 });
 
 const results = fc.array(

@@ -14,8 +14,8 @@ import type { EntryBody } from "#log/entry";
 import type { Store } from "#store/store";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { jsonlStore } from "#stores/jsonl/index";
-import type { CheckedLog } from "#transfer/bundles/log-check";
-import { type Checked, checkImport } from "#transfer/bundles/import-check";
+import type { LogReport } from "#transfer/bundles/log-check";
+import { type ImportReport, checkImport } from "#transfer/bundles/import-check";
 import { importTargets } from "#transfer/bundles/import-targets";
 import { writeImport } from "#transfer/bundles/import-write";
 import { user } from "../../support/a-log.ts";
@@ -50,7 +50,7 @@ function fileOf(
   return bundleText([conversation], onUnproven === undefined ? {} : { onUnproven });
 }
 
-type CheckedFile = Checked & CheckedLog;
+type CheckedFile = ImportReport & LogReport;
 
 /** A file of one conversation. */
 async function check(bytes: Uint8Array | string): Promise<CheckedFile> {
@@ -58,7 +58,7 @@ async function check(bytes: Uint8Array | string): Promise<CheckedFile> {
   const [log] = checked.logs;
   if (log === undefined) throw new Error("no conversation");
   const { linked, soundSeq, unprovenSeq } = log.links;
-  return { ...checked, ...log, links: { linked, soundSeq, unprovenSeq } as CheckedLog["links"] };
+  return { ...checked, ...log, links: { linked, soundSeq, unprovenSeq } as LogReport["links"] };
 }
 
 function endsOf({ space, id }: Conversation): Promise<readonly BatchEndAt[]> {

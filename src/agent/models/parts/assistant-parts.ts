@@ -14,7 +14,7 @@ import { readJson } from "#log/json/read-json";
 export type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 
 /** Whose request it is. */
-export interface Asking {
+export interface RequestContext {
   readonly dialect: Dialect;
   /** The `provider/name` that is asked. */
   readonly model: string;
@@ -22,21 +22,21 @@ export interface Asking {
 }
 
 /** What a model has said, for it to read again; of another model only what anybody may read. */
-export function assistantParts(message: ContextMessage, asking: Asking): readonly AssistantPart[] {
-  const own = message.model === asking.model;
+export function assistantParts(message: ContextMessage, request: RequestContext): readonly AssistantPart[] {
+  const own = message.model === request.model;
   const thinking = own && message.staleThinking !== true;
-  const reading = { dialect: asking.dialect, own, thinking };
-  const way = `${asking.dialect} ${own} ${thinking}`;
+  const context = { dialect: request.dialect, own, thinking };
+  const way = `${request.dialect} ${own} ${thinking}`;
   return message.content.flatMap((block) => {
-    const parts = said.of(block, way, () => partsOf(block, reading));
+    const parts = assistantCache.of(block, way, () => partsOf(block, context));
     // Names alone depend on the calls before it.
-    return block.type === "toolCall" ? parts.map((part) => namedCall(part, block, asking.names)) : parts;
+    return block.type === "toolCall" ? parts.map((part) => namedCall(part, block, request.names)) : parts;
   });
 }
 
-const said = new PartsOfBlocks<AssistantPart>();
+const assistantCache = new PartsOfBlocks<AssistantPart>();
 
-interface Reading {
+interface PartsContext {
   readonly dialect: Dialect;
   /** The message is of the model that is asked. */
   readonly own: boolean;
@@ -44,17 +44,17 @@ interface Reading {
   readonly thinking: boolean;
 }
 
-function partsOf(block: ContentBlock, reading: Reading): readonly AssistantPart[] {
-  const options = reading.own ? optionsOf(block) : {};
+function partsOf(block: ContentBlock, context: PartsContext): readonly AssistantPart[] {
+  const options = context.own ? optionsOf(block) : {};
   switch (block.type) {
     case "text":
       // An empty text may carry a signature, and a blank one without is refused.
       if (isBlank(block.text) && options.providerOptions === undefined) return [];
       return [{ ...textPart(block.text), ...options }];
     case "thinking":
-      return reading.thinking ? thinkingParts(block, reading.dialect) : [];
+      return context.thinking ? thinkingParts(block, context.dialect) : [];
     case "redactedThinking":
-      return reading.thinking && reading.dialect === "anthropic"
+      return context.thinking && context.dialect === "anthropic"
         ? [{ type: "reasoning", text: "", ...withOption(block, "anthropic", { redactedData: block.data }) }]
         : [];
     case "toolCall":
@@ -64,7 +64,7 @@ function partsOf(block: ContentBlock, reading: Reading): readonly AssistantPart[
     case "file":
       return [textPart(`[${labelOf(block)}, made by the model]`)];
     default:
-      return reading.own && block.type.startsWith(PART_PREFIX) ? storedParts(storedPart(block), options) : [];
+      return context.own && block.type.startsWith(PART_PREFIX) ? storedParts(storedPart(block), options) : [];
   }
 }
 

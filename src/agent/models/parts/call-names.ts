@@ -30,16 +30,16 @@ export class CallNames {
   /** The id of a call that comes next. */
   next(id: string): string {
     const plain = id.replaceAll(/[^\w-]/g, "_").slice(0, ID_CHARS_MAX) || "call";
-    let given = plain;
+    let callId = plain;
     let count = this.#counts.get(plain) ?? 1;
-    while (this.#used.has(given)) {
+    while (this.#used.has(callId)) {
       const behind = `_${++count}`;
-      given = plain.slice(0, ID_CHARS_MAX - behind.length) + behind;
+      callId = plain.slice(0, ID_CHARS_MAX - behind.length) + behind;
     }
     this.#counts.set(plain, count);
-    this.#used.add(given);
-    this.#current.set(id, given);
-    return given;
+    this.#used.add(callId);
+    this.#current.set(id, callId);
+    return callId;
   }
 
   /** The id of the call that a result belongs to. */

@@ -32,27 +32,27 @@ export function showsMediaInResults(dialect: Dialect, mediaType: string): boolea
  * only the end of it is new. `way`: all that the parts depend on beside the block.
  */
 export class PartsOfBlocks<P> {
-  readonly #made = new WeakMap<ContentBlock, { readonly way: string; readonly parts: readonly P[] }>();
+  readonly #cache = new WeakMap<ContentBlock, { readonly way: string; readonly parts: readonly P[] }>();
 
   of(block: ContentBlock, way: string, make: () => readonly P[]): readonly P[] {
-    const before = this.#made.get(block);
+    const before = this.#cache.get(block);
     if (before?.way === way) return before.parts;
     const parts = make();
-    this.#made.set(block, { way, parts });
+    this.#cache.set(block, { way, parts });
     return parts;
   }
 }
 
-export type ShownPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
+export type VisiblePart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
 /** What people and tools show: text, and files as base64, since bytes would not outlive JSON. */
-export function shownParts(content: readonly ContentBlock[], dialect: Dialect): readonly ShownPart[] {
-  return content.flatMap((block) => shown.of(block, dialect, () => partsOf(block, dialect)));
+export function visibleParts(content: readonly ContentBlock[], dialect: Dialect): readonly VisiblePart[] {
+  return content.flatMap((block) => visibleCache.of(block, dialect, () => partsOf(block, dialect)));
 }
 
-const shown = new PartsOfBlocks<ShownPart>();
+const visibleCache = new PartsOfBlocks<VisiblePart>();
 
-function partsOf(block: ContentBlock, dialect: Dialect): readonly ShownPart[] {
+function partsOf(block: ContentBlock, dialect: Dialect): readonly VisiblePart[] {
   if (block.type === "text") return isBlank(block.text) ? [] : [textPart(block.text)];
   return isMedia(block) ? [mediaPart(block, dialect)] : [];
 }
@@ -66,7 +66,7 @@ export function textPart(text: string): LanguageModelV4TextPart {
 }
 
 /** A file as a part, or else as the words for it. */
-function mediaPart(block: MediaBlock, dialect: Dialect): ShownPart {
+function mediaPart(block: MediaBlock, dialect: Dialect): VisiblePart {
   const { mediaType, data } = block;
   if (data === undefined) return textPart(`[${labelOf(block)}: its bytes are missing]`);
   if (mediaType.startsWith("text/")) return textPart(`[${labelOf(block)}]\n${decoded(data)}`);

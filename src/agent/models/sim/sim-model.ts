@@ -9,7 +9,7 @@ import type {
   LanguageModelV4Prompt,
 } from "@ai-sdk/provider";
 import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
-import { type SimAct, type SimHeard, simActs } from "./sim-orders.ts";
+import { type SimAct, type SimInput, simActs } from "./sim-orders.ts";
 import { piecesOf } from "./sim-words.ts";
 import { readJson } from "#log/json/read-json";
 
@@ -55,10 +55,10 @@ function* partsOf(
   options: LanguageModelV4CallOptions,
   isCautious: boolean,
 ): Generator<LanguageModelV4StreamPart, undefined> {
-  const heard = { ...heardIn(options), isCautious };
-  const acts = simActs(heard);
+  const input = { ...inputOf(options), isCautious };
+  const acts = simActs(input);
   yield { type: "stream-start", warnings: [] };
-  for (const [at, act] of acts.entries()) yield* partsOfAct(act, `${heard.answers}_${at}`);
+  for (const [index, act] of acts.entries()) yield* partsOfAct(act, `${input.answers}_${index}`);
   const calls = acts.some((act) => act.do === "call");
   yield {
     type: "finish",
@@ -83,10 +83,10 @@ function* partsOfAct(act: SimAct, id: string): Generator<LanguageModelV4StreamPa
 }
 
 function wholeOf(options: LanguageModelV4CallOptions, isCautious: boolean): LanguageModelV4GenerateResult {
-  const acts = simActs({ ...heardIn(options), isCautious });
-  const content = acts.map((act, at): LanguageModelV4Content => {
+  const acts = simActs({ ...inputOf(options), isCautious });
+  const content = acts.map((act, index): LanguageModelV4Content => {
     if (act.do !== "call") return { type: act.do === "think" ? "reasoning" : "text", text: act.text };
-    return { type: "tool-call", toolCallId: `call_0_${at}`, toolName: act.name, input: act.input };
+    return { type: "tool-call", toolCallId: `call_0_${index}`, toolName: act.name, input: act.input };
   });
   const calls = acts.some((act) => act.do === "call");
   const finishReason = { unified: calls ? "tool-calls" : "stop", raw: undefined } as const;
@@ -96,18 +96,18 @@ function wholeOf(options: LanguageModelV4CallOptions, isCautious: boolean): Lang
 /** What is no order but goes along with one. */
 const REMINDER = /^<system-reminder>[\s\S]*<\/system-reminder>$/;
 
-function heardIn({ prompt, tools = [] }: LanguageModelV4CallOptions): SimHeard {
-  const told = prompt.filter((message) => message.role !== "user" || wordsOf(message) !== "");
-  const last = told.findLastIndex((message) => message.role === "user");
-  const since = told.slice(last + 1);
-  const newest = told.at(-1);
+function inputOf({ prompt, tools = [] }: LanguageModelV4CallOptions): SimInput {
+  const messages = prompt.filter((message) => message.role !== "user" || messageText(message) !== "");
+  const last = messages.findLastIndex((message) => message.role === "user");
+  const since = messages.slice(last + 1);
+  const newest = messages.at(-1);
   return {
-    prompt: last === -1 ? "" : wordsOf(told[last]),
+    prompt: last === -1 ? "" : messageText(messages[last]),
     answers: since.filter((message) => message.role === "assistant").length,
     results: newest?.role === "tool" ? newest.content.map(resultText) : [],
-    texts: told.map(wordsOf),
+    texts: messages.map(messageText),
     tools: tools.map(({ name }) => name),
-    isSummary: told.some((message) => message.role === "system" && isSummarySystem(message.content)),
+    isSummary: messages.some((message) => message.role === "system" && isSummarySystem(message.content)),
   };
 }
 
@@ -126,7 +126,7 @@ function resultText(part: ToolPart): string {
   return typeof output.value === "string" ? output.value : JSON.stringify(output.value);
 }
 
-function wordsOf(message: LanguageModelV4Message | undefined): string {
+function messageText(message: LanguageModelV4Message | undefined): string {
   if (message === undefined) return "";
   if (message.role === "system") return message.content;
   if (message.role === "tool") return message.content.map(resultText).join("\n");

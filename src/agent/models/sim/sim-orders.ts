@@ -1,6 +1,6 @@
 import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
 import { readJson } from "#log/json/read-json";
-import { echo, notedText, orderOf, recalled, workSteps } from "./sim-words.ts";
+import { echo, notedText, orderOf, recallFact, workSteps } from "./sim-words.ts";
 
 /** What the simulated model does about one order. */
 export type SimAct =
@@ -9,7 +9,7 @@ export type SimAct =
   | { readonly do: "call"; readonly name: string; readonly input: string };
 
 /** What the simulated model was sent, as far as it minds it. */
-export interface SimHeard {
+export interface SimInput {
   /** The newest message of a person. */
   readonly prompt: string;
   /** How often it was answered since. */
@@ -31,24 +31,24 @@ export interface SimHeard {
  * `work 3`, `think about it`, `tool NAME {json}`, and `email WHOM about WHAT` where it has the tool for it; anything else is echoed. What stands behind a line `then` is done in
  * the answer after the tools have run.
  */
-export function simActs(heard: SimHeard): readonly SimAct[] {
-  if (heard.isSummary) return [{ do: "say", text: summaryOf(heard.texts) }];
-  const stages = stagesOf(heard.prompt);
-  const stage = stages[heard.answers];
-  if (stage === undefined || stage.length === 0) return [{ do: "say", text: doneText(heard.results) }];
-  return onLines(stage.map((order) => asCalled(actOf(order, heard), heard)));
+export function simActs(input: SimInput): readonly SimAct[] {
+  if (input.isSummary) return [{ do: "say", text: summaryOf(input.texts) }];
+  const stages = stagesOf(input.prompt);
+  const stage = stages[input.answers];
+  if (stage === undefined || stage.length === 0) return [{ do: "say", text: doneText(input.results) }];
+  return onLines(stage.map((order) => asCalled(actOf(order, input), input)));
 }
 
 /** A cautious one does otherwise than others, so that there is something to see when it is asked in their place. */
-function asCalled(act: SimAct, { isCautious = false }: SimHeard): SimAct {
+function asCalled(act: SimAct, { isCautious = false }: SimInput): SimAct {
   if (!isCautious || act.do !== "call") return act;
   return { do: "say", text: `I would call ${act.name} ${act.input}, and leave it to you` };
 }
 
 /** What is said to one order behind another stands on a line of its own. */
 function onLines(acts: readonly SimAct[]): readonly SimAct[] {
-  return acts.map((act, at) =>
-    act.do === "say" && acts[at - 1]?.do === "say" ? { ...act, text: `\n${act.text}` } : act,
+  return acts.map((act, index) =>
+    act.do === "say" && acts[index - 1]?.do === "say" ? { ...act, text: `\n${act.text}` } : act,
   );
 }
 
@@ -63,10 +63,10 @@ function summaryOf(texts: readonly string[]): string {
       facts.set(key.replaceAll(" ", "_"), value.replaceAll(" ", "_"));
   for (const text of texts)
     for (const [, key = "", value = ""] of text.matchAll(/^- ([^\s=]+)=(\S+)$/gm)) facts.set(key, value);
-  const kept = [...facts].map(([key, value]) => `- ${key}=${value}`);
+  const lines = [...facts].map(([key, value]) => `- ${key}=${value}`);
   return SUMMARY_HEADINGS.map((heading) =>
-    heading === SUMMARY_HEADINGS.at(-1) && kept.length > 0
-      ? [heading, ...kept].join("\n")
+    heading === SUMMARY_HEADINGS.at(-1) && lines.length > 0
+      ? [heading, ...lines].join("\n")
       : `${heading}\nnone`,
   ).join("\n");
 }
@@ -76,14 +76,14 @@ type Order = { readonly tool: string; readonly input: string } | string;
 /** The tool that the simulated agent sends emails by. */
 export const EMAIL_TOOL = "send_email";
 
-function actOf(asked: Order, { texts, tools = [] }: SimHeard): SimAct {
-  if (typeof asked !== "string") return { do: "call", name: asked.tool, input: asked.input };
-  const order = orderOf(asked);
+function actOf(command: Order, { texts, tools = [] }: SimInput): SimAct {
+  if (typeof command !== "string") return { do: "call", name: command.tool, input: command.input };
+  const order = orderOf(command);
   const remember = /^remember ([^\s=]+)=(.+)$/i.exec(order);
   if (remember !== null)
-    return { do: "say", text: notedText(remember[1] ?? "", remember[2] ?? "", order !== asked) };
+    return { do: "say", text: notedText(remember[1] ?? "", remember[2] ?? "", order !== command) };
   const key = /^recall (\S+)$/i.exec(order)?.[1];
-  if (key !== undefined) return { do: "say", text: recalled(key, texts) ?? `I do not know ${key}` };
+  if (key !== undefined) return { do: "say", text: recallFact(key, texts) ?? `I do not know ${key}` };
   const work = /^work (\d{1,4})$/i.exec(order)?.[1];
   if (work !== undefined) return { do: "say", text: workSteps(Number(work)).join("") };
   const think = /^think (.+)$/i.exec(order)?.[1];

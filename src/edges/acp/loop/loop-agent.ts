@@ -1,10 +1,10 @@
 import type { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { endTurnProcesses } from "#agent/loop/turn-left";
-import { chosenModel } from "#agent/models/model-choice";
+import { modelOfSettings } from "#agent/models/model-choice";
 import { modelChange } from "#log/projections/settings";
-import { knownModels } from "#agent/models/model-table";
-import type { AgentModel, ModelGiven } from "#agent/models/model";
+import { modelNames } from "#agent/models/model-table";
+import type { AgentModel, ModelInput } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import type { Holdfast } from "#conversation/holdfast";
 import type { OpenTurn } from "#conversation/list-conversations";
@@ -71,7 +71,7 @@ export class LoopAgent implements HostedAgent {
     };
   }
 
-  #open(model: ModelGiven): Promise<AgentModel> {
+  #open(model: ModelInput): Promise<AgentModel> {
     return (this.#options.openModel ?? openModel)(model);
   }
 
@@ -99,13 +99,13 @@ export class LoopAgent implements HostedAgent {
 
   async modelOf(id: string): Promise<string> {
     const settings = await (await this.#holdfast.conversation(id)).settings();
-    return chosenModel(settings) ?? (await this.#open(this.#options.model)).id;
+    return modelOfSettings(settings) ?? (await this.#open(this.#options.model)).id;
   }
 
   async #show(session: LoopSession, chosen: string | null): Promise<void> {
     const model = chosen ?? (await this.modelOf(session.id));
     const own = (await this.#open(this.#options.model)).id;
-    session.showModel(model, [own, ...knownModels(own), ...knownModels(model)]);
+    session.showModel(model, [own, ...modelNames(own), ...modelNames(model)]);
   }
 
   sessionOf(conversation: string): LoopSession | null {

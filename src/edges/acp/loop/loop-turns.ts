@@ -1,8 +1,8 @@
 import { Agent } from "#agent/agent";
 import type { AgentResult } from "#agent/agent-options";
-import type { Compacted } from "#agent/compaction/compact";
+import type { CompactionResult } from "#agent/compaction/compact";
 import { runSkillOrder } from "#agent/skills/skill-order";
-import { knownModel } from "#agent/models/model-table";
+import { modelFacts } from "#agent/models/model-table";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { forkAtCut } from "#conversation/read-cut";
@@ -128,7 +128,7 @@ class LoopTurns implements BridgeTurns {
 
   /** How full the model's window is, where both are known. */
   #showUsage(to: string, model: string | null, answer: AssistantMessage | null): void {
-    const size = model === null ? null : knownModel(model).window;
+    const size = model === null ? null : modelFacts(model).window;
     const { inputTokens, outputTokens = 0 } = answer?.usage ?? {};
     if (size === null || inputTokens === undefined) return;
     this.#parts.show(to, { sessionUpdate: "usage_update", used: inputTokens + outputTokens, size });
@@ -227,7 +227,7 @@ function usageOf(usage: Usage): Fields | null {
 }
 
 /** That it was done is told as a notice. */
-function compactedText(compacted: Compacted): string {
+function compactedText(compacted: CompactionResult): string {
   if (compacted.state === "compacted") return "";
   if (!("message" in compacted)) return TOO_LITTLE_TO_SUMMARIZE;
   return `The summary could not be made; nothing was changed. ${compacted.message}`;

@@ -5,8 +5,8 @@ import { checkCostLimit } from "#agent/agent-result";
 import { Memory } from "#agent/memory/memory";
 import { openModel } from "#agent/models/open-model";
 import { withoutModelKeys } from "#agent/models/providers";
-import type { AgentModel, ModelGiven } from "#agent/models/model";
-import { chosenModel } from "#agent/models/model-choice";
+import type { AgentModel, ModelInput } from "#agent/models/model";
+import { modelOfSettings } from "#agent/models/model-choice";
 import { codingTools } from "#agent/tools/coding-tools";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -50,14 +50,14 @@ export interface OpenedModel {
   readonly servers: McpServers | null;
   /** What commands of its tools are given. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly open: (given: ModelGiven) => Promise<AgentModel>;
+  readonly open: (given: ModelInput) => Promise<AgentModel>;
 }
 
 /** The model a command is to ask: told, else the conversation's own; null where there is none. */
 async function openChosenModel(call: Call, conversation: Conversation | null): Promise<OpenedModel | null> {
   const told = call.flags.text("model");
   const settings = conversation === null ? null : await conversation.settings();
-  const name = told ?? (settings === null ? null : chosenModel(settings));
+  const name = told ?? (settings === null ? null : modelOfSettings(settings));
   const { maxCostMicros } = turnFlags(call);
   if (name === null) {
     for (const flag of ["base-url", "mcp", "max-steps", "max-cost"])
@@ -159,7 +159,7 @@ export class BaseUrls {
     }
   }
 
-  of(model: ModelGiven): string | undefined {
+  of(model: ModelInput): string | undefined {
     return typeof model === "string" ? this.#urls.get(providerOf(model)) : undefined;
   }
 

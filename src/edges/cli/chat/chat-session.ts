@@ -1,6 +1,6 @@
 import type { Agent } from "#agent/agent";
 import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
-import { chosenModel } from "#agent/models/model-choice";
+import { modelOfSettings } from "#agent/models/model-choice";
 import { modelChange } from "#log/projections/settings";
 import { runSkillOrder } from "#agent/skills/skill-order";
 import { systemClock } from "#conversation/clock";
@@ -157,7 +157,7 @@ export class ChatSession {
 
   async #model(rest: string): Promise<void> {
     const [name = "", url] = rest.split(/\s+/);
-    const own = chosenModel(await this.conversation.settings());
+    const own = modelOfSettings(await this.conversation.settings());
     if (name === "") {
       const told = typeof this.#turn.model === "string" ? this.#turn.model : null;
       return this.#printer.notice(

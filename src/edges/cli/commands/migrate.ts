@@ -7,7 +7,7 @@ import { checkStorePlace } from "#edges/cli/address";
 import { progressOn } from "#edges/cli/terminal/output";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import type {
-  MigrateLeft,
+  MigrateFailure,
   MigrateOptions,
   MigrateOutcome,
   MigrateResult,
@@ -179,7 +179,7 @@ async function verify(
 }
 
 /** A conversation that went its own way is a conflict, not damage. */
-function statusOf(left: readonly MigrateLeft[]): number {
+function statusOf(left: readonly MigrateFailure[]): number {
   const statuses = left.map(({ code }) =>
     code === "diverged" ? STATUS.conflict : STATUS[ERROR_GROUPS[code]],
   );

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { Memory } from "#agent/memory/memory";
-import type { AgentModel, ModelGiven } from "#agent/models/model";
+import type { AgentModel, ModelInput } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import { withoutModelKeys } from "#agent/models/providers";
 import type { ReplayAgent } from "#agent/replay/replay-options";
@@ -31,7 +31,7 @@ export async function replayAgent(call: Call, holdfast: Holdfast, cwd: string): 
 }
 
 /** Where models are served is said here, not by the record: it may come from elsewhere, and keys are sent there. */
-export function modelOpener(call: Call): (given: ModelGiven) => Promise<AgentModel> {
+export function modelOpener(call: Call): (given: ModelInput) => Promise<AgentModel> {
   const baseUrl = call.flags.text("base-url");
   const providers = new Set(call.flags.list("model").map((name) => name.split("/")[0]));
   if (baseUrl !== undefined && providers.size !== 1)

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { ReplayWhat } from "#agent/replay/replay-source";
+import type { ReplayTarget } from "#agent/replay/replay-source";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import type { ImportFile } from "#transfer/bundles/open-import";
@@ -8,7 +8,7 @@ import { findAddress, findConversation } from "#edges/cli/address";
 import { isUrl } from "#edges/cli/bundles/remote-address";
 
 /** What is to be replayed; of a file, once it is imported. */
-export type ReplayArgument = ReplayWhat | { readonly file: string } | { readonly url: string };
+export type ReplayArgument = ReplayTarget | { readonly file: string } | { readonly url: string };
 
 /** An address of a server, an exact run id, else a conversation or an entry of one, else a file. `within`: where the run is, if several have its id. */
 export async function replayArgument(

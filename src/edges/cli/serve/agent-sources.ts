@@ -9,7 +9,7 @@ import { SIM_MODELS, atPace, simulatedEmail, simulatedSource, speedOf } from "./
 import type { ServedReplays } from "#edges/http/replays/running-replays";
 import { Agent } from "#agent/agent";
 import { Memory } from "#agent/memory/memory";
-import type { ModelGiven } from "#agent/models/model";
+import type { ModelInput } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import { withoutModelKeys } from "#agent/models/providers";
 import type { ReplayAgent } from "#agent/replay/replay-options";
@@ -92,7 +92,7 @@ function simulatedReplays(call: Call, skills: Skills): ServedReplays {
   return { models: SIM_MODELS, agent };
 }
 
-type OpenModel = (asked: ModelGiven) => ReturnType<typeof openModel>;
+type OpenModel = (asked: ModelInput) => ReturnType<typeof openModel>;
 
 function modelsOf({ flags, io }: Call, models: readonly string[]): OpenModel {
   const baseUrl = flags.text("base-url");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { orderOf, recalled } from "#agent/models/sim/sim-words";
+import { orderOf, recallFact } from "#agent/models/sim/sim-words";
 import { Holdfast } from "#conversation/holdfast";
 import { simulatedAgent } from "#edges/cli/serve/simulated-agent";
 import { inMemoryStore } from "#stores/in-memory/index";
@@ -22,11 +22,11 @@ test.each([
 });
 
 test("what was told last counts, in whichever way it was told", () => {
-  expect(recalled("name", ["> My name is Ada Lovelace.", "What is my name?"])).toBe("Ada Lovelace");
-  expect(recalled("name", ["My name is Ada", "remember name=Bea"])).toBe("Bea");
-  expect(recalled("name", ["remember name=Bea", "my name is Ada"])).toBe("Ada");
-  expect(recalled("pet_name", ["my pet name is Rex; my name is Ada"])).toBe("Rex");
-  expect(recalled("name", ["what my name is, nobody said"])).toBe(null);
+  expect(recallFact("name", ["> My name is Ada Lovelace.", "What is my name?"])).toBe("Ada Lovelace");
+  expect(recallFact("name", ["My name is Ada", "remember name=Bea"])).toBe("Bea");
+  expect(recallFact("name", ["remember name=Bea", "my name is Ada"])).toBe("Ada");
+  expect(recallFact("pet_name", ["my pet name is Rex; my name is Ada"])).toBe("Rex");
+  expect(recallFact("name", ["what my name is, nobody said"])).toBe(null);
 });
 
 test("a fact in a person's own words is known by the next session, too", async () => {
