@@ -46,7 +46,7 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/edges/cli/view/list-view.ts",
   ],
   "a date that a model, an agent, a file, a log line or a figure is given": [
-    "src/agent/prompt/build-prompt.ts",
+    "src/agent/prompt/system-prompt.ts",
     "src/edges/acp/agent/acp-upstream.ts",
     "src/edges/cli/commands/export.ts",
     "src/edges/cli/serve/run-server.ts",

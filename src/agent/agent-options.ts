@@ -1,4 +1,4 @@
-import type { AssistantMessage, Usage } from "#log/message";
+import type { AssistantMessage, Usage, ToolResultMessage } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { checkNumbers, withDefaults } from "#log/with-defaults";
 import { type Clock, systemClock } from "#conversation/clock";
@@ -9,17 +9,19 @@ import type { EndedTurn } from "#turn/turns";
 import { asPool, type Pool, type PoolOptions } from "#turn/pool/pool";
 import { endRecordedProcess } from "#turn/effects/left-processes";
 import { isDeadProcess } from "#turn/running-process";
-import type { StepFacts } from "./rules/answer-entries.ts";
-import { applyStateUpdate, type StateRule } from "./rules/derived-state.ts";
+import type { StepFacts } from "./loop/answer-entries.ts";
 import type { AgentModel, ModelInput } from "./models/model.ts";
 import { openModel, wholeModel } from "./models/open-model.ts";
-import type { DurableStep } from "./steps/durable-step.ts";
+import type { DurableStep } from "./steps/engine-steps.ts";
 import type { Skills } from "./skills/skills.ts";
 import { skillTools } from "./skills/skill-tools.ts";
 import type { Memory } from "./memory/memory.ts";
-import { serversFor, serverTools, type ServersInput } from "./mcp/given-servers.ts";
-import type { RunInput } from "./runs/run-options.ts";
+import { serversFor, serverTools, type ServersInput } from "./mcp/conversation-servers.ts";
+import type { RunInput } from "./loop/run-options.ts";
 import type { Decision, PermissionPolicy } from "./tools/permissions.ts";
+import { fieldsIn } from "#log/json/json-fields";
+import { type ConversationMemory, withMemoryTools } from "./memory/conversation-memory.ts";
+import { toolsByName } from "./tools/tool-schema.ts";
 
 /** A call before it is run. */
 export interface CallToDecide {
@@ -41,7 +43,7 @@ interface CompactionOptions {
   readonly reserveTokens?: number;
   /** Tokens of the newest messages that stay word for word. */
   readonly keepTokens?: number;
-  /** Who writes the summary; the conversation's own model unless told. */
+  /** The model that writes the summary (default: the conversation's own). */
   readonly model?: ModelInput;
 }
 
@@ -57,23 +59,23 @@ export interface AgentOptions {
   readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[]);
   /** What stands in for each tool, also those of skills, memory and servers; replays use it. */
   readonly replaceTool?: (tool: Tool) => Tool;
-  /** Every tool asks unless told, but those without an effect. */
+  /** Decides which calls may run (default: tools with side effects ask). */
   readonly permission?: Permission;
-  /** What becomes of a call that waits where nobody can be asked: the turn is parked, or the call refused. */
+  /** What to do with a call that needs permission when no user can answer: park the turn, or refuse the call. */
   readonly whenAsked?: "park" | "refuse";
   /** What the model is told of its task, in front of the instructions of the project. */
   readonly system?: string;
-  /** Reads AGENTS.md from the project's root down to the folder of the conversation; so unless told. */
+  /** Reads AGENTS.md files from the project's root down to the conversation's folder (default: true). */
   readonly instructions?: boolean;
-  /** Where skills are found; none unless given. */
+  /** The skills of the host (default: none). */
   readonly skills?: Skills | null;
-  /** What is remembered beyond a conversation; nothing unless given. With it come the tools `remember` and `recall`. */
+  /** Memory across conversations (default: none). It adds the tools `remember` and `recall`. */
   readonly memory?: Memory | null;
-  /** MCP servers whose tools may be called; whoever made them closes them. */
+  /** MCP servers whose tools models may call. The host that opens them closes them. */
   readonly servers?: ServersInput | null;
   /** How many calls of one answer run side by side. */
   readonly parallelCalls?: number;
-  /** How long a tool may run that does not say so itself; ten minutes unless told. */
+  /** How long a tool without a timeout of its own may run (default: 10 min). */
   readonly toolTimeoutMs?: number;
   readonly maxSteps?: number;
   /** Ends a turn after a step, beside the reasons there are always. */
@@ -92,7 +94,7 @@ export interface AgentOptions {
    */
   readonly pool?: Pool | PoolOptions;
   readonly clock?: Clock;
-  /** Names this host; whoever has the same name may take its conversations over. */
+  /** The name of this host. A host of the same name may take over its conversations. */
   readonly writer?: string;
   readonly isDead?: (writer: string) => Promise<boolean>;
   /**
@@ -169,8 +171,8 @@ export function resolveOptions(input: AgentOptions): ResolvedOptions {
   const { model } = input;
   if (typeof model === "object" && model !== null && "model" in model) wholeModel(model);
   const options = withDefaults(agentDefaults(), input);
-  const openWhole = async (model: ModelInput): Promise<AgentModel> =>
-    wholeModel(await options.openModel(model));
+  const openWhole = async (choice: ModelInput): Promise<AgentModel> =>
+    wholeModel(await options.openModel(choice));
   return { ...options, openModel: openWhole, pool: asPool(input.pool ?? {}) };
 }
 
@@ -210,4 +212,43 @@ export interface AgentResult extends EndedTurn {
   /** Of all attempts of this turn that were made by this call. */
   readonly usage: Usage;
   readonly waiting: readonly PermissionAsked[];
+}
+
+/** What a result makes of the conversation's state; the same value where it changes nothing. */
+type StateRule = (state: Json, result: ToolResultMessage) => Json;
+
+/** A result carries the members that change; null takes one away. What failed changes nothing. */
+export const applyStateUpdate: StateRule = (state, { details, isError }) => {
+  const update = fieldsIn(fieldsIn(details)?.["stateUpdate"]);
+  if (update === null || isError === true) return state;
+  const members: { [name: string]: Json } = { ...fieldsIn(state) };
+  for (const [name, value] of Object.entries(update)) {
+    if (value === null) delete members[name];
+    else members[name] = value;
+  }
+  return members;
+};
+
+/** The state after these results, in their order: what the stored one has to equal. */
+export function stateAfter(
+  before: Json,
+  results: Iterable<ToolResultMessage>,
+  rule: StateRule = applyStateUpdate,
+): Json {
+  let state = before;
+  for (const result of results) state = rule(state, result);
+  return state;
+}
+
+/** Every tool of a turn by its name: the host's own, those of what else it gave, and whatever stands in for them. */
+export async function turnTools(
+  options: Pick<ResolvedOptions, "tools" | "skills" | "servers" | "replaceTool">,
+  place: {
+    readonly cwd: string | null;
+    readonly conversation: string;
+    readonly memory: Pick<ConversationMemory, "tools"> | null;
+  },
+): Promise<ReadonlyMap<string, Tool>> {
+  const all = withMemoryTools(await toolsFor(options, place.cwd, place.conversation), place.memory);
+  return toolsByName(all.map((tool) => options.replaceTool(tool)));
 }

@@ -7,19 +7,18 @@ import { type Claim, type CloseOptions, type Note, OneAtATime, type Owned } from
 import { PoolPart } from "#turn/pool/pool-part";
 import { turnKey } from "#turn/turns";
 import type { AgentResult, AgentSendOptions, ResolvedOptions } from "./agent-options.ts";
-import { knownResult } from "./agent-result.ts";
+import { knownResult, type TurnRequest, type TurnRunner } from "./turn-runner.ts";
 import type { AgentWork } from "./loop/loop-turn.ts";
-import { ownServers } from "./mcp/given-servers.ts";
+import { ownServers } from "./mcp/conversation-servers.ts";
 import {
   checkRunInput,
   type RunTrigger,
   type StartedRun,
   type StartRunOptions,
   triggerKey,
-} from "./runs/run-options.ts";
-import { attemptIn } from "./steps/step-names.ts";
-import type { TurnRequest, TurnRunner } from "./turn-runner.ts";
-import { WarmConversation } from "./warm-conversation.ts";
+} from "./loop/run-options.ts";
+import { attemptIn } from "./steps/turn-in-steps.ts";
+import { WarmConversation } from "./agent-pool.ts";
 import { decodeEntry } from "#log/codec";
 import type { Conversation } from "#conversation/conversation";
 
@@ -29,7 +28,7 @@ interface VerbRequest extends Omit<TurnRequest, "key"> {
 
 /** An agent's work in conversations that it has to itself, with what it holds of each. */
 export class AgentTurns {
-  /** What is held of conversations between turns. */
+  /** The state of conversations between turns. */
   readonly warm: PoolPart<WarmConversation>;
   readonly #turns: OneAtATime;
   readonly #keyed: KeyedTurns<AgentResult>;
@@ -49,7 +48,7 @@ export class AgentTurns {
     this.#runner = runner;
   }
 
-  /** Whoever was overtaken in it, or finds another log, holds nothing of the conversation any more. */
+  /** Works in a conversation as its owner. Drops the cached state if another process took over or the log is another one. */
   alone<T>(
     id: string,
     host: Host,
@@ -69,7 +68,7 @@ export class AgentTurns {
     });
   }
 
-  /** A turn under a key is carried once: whoever asks again gets what became of it. */
+  /** Runs a turn with a key once. A second call with the same key returns the result of the first. */
   async once(id: string, request: VerbRequest): Promise<AgentResult> {
     const { content } = request;
     checkHost(request.options);
@@ -84,7 +83,7 @@ export class AgentTurns {
     if (steps !== undefined)
       return alone((work) => this.#runner.inSteps(work, steps, { content, key, options }));
     if (key === undefined) return alone((work) => runRequest(work));
-    // A turn that was begun under this key and has not ended is gone on with, not sent again.
+    // An open turn with this key continues; its prompt is not sent again.
     const send = (work: AgentWork, isOpen: boolean): Promise<AgentResult> =>
       isOpen
         ? this.#runner.run(work, { content: null, key: undefined, options: leftOptions(options) })
@@ -93,7 +92,7 @@ export class AgentTurns {
     return this.#keyed.run(parseConversationId(id), { key, content }, { alone, settle, send });
   }
 
-  /** A trigger starts its run once: whoever comes with it again finds that run. */
+  /** Starts the run of a trigger once. A second call with the same trigger returns the same run. */
   async startRun(id: string, trigger: RunTrigger, options: StartRunOptions): Promise<StartedRun> {
     checkRunInput(trigger, options);
     const conversation = parseConversationId(id);
@@ -170,7 +169,7 @@ interface FoundRun {
   readonly hasTurn: boolean;
 }
 
-/** What was started under the key of a trigger; null where nothing was. */
+/** Finds the run that a trigger started; null if there is none. */
 async function findStarted(conversation: Conversation, key: string): Promise<FoundRun | null> {
   const batch = await conversation.findAppend(key);
   if (batch === null) return null;

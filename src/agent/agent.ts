@@ -26,14 +26,14 @@ import type { CompactionResult } from "./compaction/compact.ts";
 import { compactHere, leaveBranch } from "./loop/compact-in-turn.ts";
 import { type PastCall, rerunCall } from "./loop/rerun-call.ts";
 import { TurnRunner } from "./turn-runner.ts";
-import { closeAbandonedTurn } from "./loop/turn-left.ts";
+import { closeAbandonedTurn } from "./loop/abandoned-turn.ts";
 import type { Memory } from "./memory/memory.ts";
 import { ModelChoice } from "./models/model-choice.ts";
 import { AgentPool } from "./agent-pool.ts";
 import { AgentTurns } from "./agent-turns.ts";
 import { type Restored, type RestoreInput, restoreFrom } from "./restore.ts";
-import type { RunTrigger, StartedRun, StartRunOptions } from "./runs/run-options.ts";
-import { serversFor } from "./mcp/given-servers.ts";
+import type { RunTrigger, StartedRun, StartRunOptions } from "./loop/run-options.ts";
+import { serversFor } from "./mcp/conversation-servers.ts";
 import { activateSkill, deactivateSkill, listSkills, type SkillWork } from "./skills/change-skills.ts";
 import type { SkillList } from "./skills/skills.ts";
 import { readCut } from "#conversation/read-cut";
@@ -92,7 +92,7 @@ export class Agent implements Turns, AsyncDisposable {
     return this.#turns.startRun(idOf(to), trigger, options);
   }
 
-  /** Carries a run that began with what is to be answered, without a prompt of its own. */
+  /** Runs a turn without a prompt for a run whose inputs need an answer. */
   async carryRun(
     to: Conversation | string,
     run: string,
@@ -128,7 +128,7 @@ export class Agent implements Turns, AsyncDisposable {
     });
   }
 
-  /** Answers what a turn asked, and goes on with it. */
+  /** Answers a permission request and continues its turn. */
   async answer(
     to: Conversation | string,
     request: string,
@@ -201,7 +201,7 @@ export class Agent implements Turns, AsyncDisposable {
     return deactivateSkill(this.#skillWork(await this.#conversation(to)), name);
   }
 
-  /** The skills that could be activated in a conversation, what is wrong with others, and those that are active. */
+  /** Lists the available and the active skills of a conversation, and problems with others. */
   async listSkills(of: Conversation | string): Promise<SkillList & { readonly active: readonly Skill[] }> {
     return listSkills(this.#skillWork(await this.#conversation(of)));
   }
@@ -249,7 +249,7 @@ export class Agent implements Turns, AsyncDisposable {
     });
   }
 
-  /** Summarises what is older than the newest messages, for the model; the log keeps every word. */
+  /** Summarises all but the newest messages for the model. The log keeps every entry. */
   async compact(
     to: Conversation | string,
     options: AgentTurnOptions & { readonly focus?: string } = {},
@@ -307,7 +307,7 @@ export class Agent implements Turns, AsyncDisposable {
   }
 }
 
-/** What is remembered in one space is told in no other. */
+/** Throws if the memory belongs to another space. */
 function checkMemory(memory: Memory | null, { spaceId }: Holdfast): void {
   if (memory !== null && memory.spaceId !== spaceId)
     throw new LogError(

@@ -1,24 +1,23 @@
 export type { AgentOptions, AgentResult, AgentSendOptions, Permission } from "./agent-options.ts";
 export { Agent } from "./agent.ts";
 export { summariseBranch } from "./compaction/branch-summary.ts";
-export { compactConversation, readContextTokens } from "./compaction/compact.ts";
-export { mustCompact } from "./compaction/compaction-budget.ts";
+export { compactConversation, mustCompact, readContextTokens } from "./compaction/compact.ts";
 export type { Summarise } from "./compaction/summary-writer.ts";
-export type { McpServer } from "./mcp/mcp-server.ts";
 export { McpServers } from "./mcp/mcp-servers.ts";
-export type { MemoryInput } from "./memory/memory-rules.ts";
 export { Memory } from "./memory/memory.ts";
 export { askModel } from "./models/ask-model.ts";
-export type { ModelRequest } from "./models/model-answer.ts";
 export type { AgentModel } from "./models/model.ts";
 export { openModel } from "./models/open-model.ts";
 export { replay } from "./replay/replay-models.ts";
-export type { ReplayAgent, ReplayResult } from "./replay/replay-options.ts";
-export type { RunOptions } from "./runs/run-options.ts";
+export type { ReplayAgent } from "./replay/replay-options.ts";
 export { Skills } from "./skills/skills.ts";
-export { absurdSteps, absurdWorkerOptions } from "./steps/absurd-steps.ts";
-export { directSteps, engineSteps } from "./steps/engine-steps.ts";
-export { openWorkflowSteps } from "./steps/open-workflow-steps.ts";
+export {
+  absurdSteps,
+  absurdWorkerOptions,
+  directSteps,
+  engineSteps,
+  openWorkflowSteps,
+} from "./steps/engine-steps.ts";
 export { codingTools } from "./tools/coding-tools.ts";
 export { codeExecution, composeEmail } from "./tools/example-tools.ts";
 export { subjectOf } from "./tools/folder-path.ts";

@@ -13,18 +13,21 @@ import { readContextAndHead } from "#conversation/reading";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
 import type { Tool } from "#turn/effects/tool";
-import { MEMORY_TOOLS } from "./memory/memory-tools.ts";
+import {
+  MEMORY_TOOLS,
+  refreshMemory,
+  type RestoredMemory,
+  restoreMemory,
+} from "./memory/conversation-memory.ts";
 import type { Memory } from "./memory/memory.ts";
-import { refreshMemory, type RestoredMemory, restoreMemory } from "./memory/restored-memory.ts";
 import type { McpServers } from "./mcp/mcp-servers.ts";
-import { type RestoredServer, restoreServers } from "./mcp/restored-servers.ts";
+import { type RestoredServer, restoreServers } from "./mcp/conversation-servers.ts";
 import { readInstructions } from "./prompt/instructions.ts";
-import { readWaiting } from "./read-waiting.ts";
-import { readOpenRun, readRequestMessages } from "./runs/sent-messages.ts";
-import { matchSkills } from "./skills/active-skills.ts";
+import { readWaiting } from "./pending-permissions.ts";
+import { readOpenRun, readRequestMessages } from "./loop/turn-run.ts";
+import { matchSkills, type Skills } from "./skills/skills.ts";
 import { SKILL_TOOLS } from "./skills/skill-tools.ts";
-import type { Skills } from "./skills/skills.ts";
-import { callsIn } from "./rules/answer-entries.ts";
+import { callsIn } from "./loop/answer-entries.ts";
 
 /** Something the conversation names and this host does not have. */
 interface Missing {
@@ -55,14 +58,14 @@ export interface Restored {
   readonly openTurn: OpenTurn | null;
   /** Calls that wait for a person. */
   readonly waiting: readonly PermissionAsked[];
-  /** What is remembered for it beyond the conversation; null where this host has no memory. */
+  /** Memory of other conversations; null if this host has none. */
   readonly memory: RestoredMemory | null;
   /** What did not fit together in the context. */
   readonly issues: readonly Issue[];
   readonly missing: readonly Missing[];
 }
 
-/** What this host has, to tell what is missing. */
+/** The host's tools, models, skills and servers, to find what is missing. */
 export interface RestoreInput {
   readonly tools?: readonly Tool[] | ((cwd: string | null) => readonly Tool[] | Promise<readonly Tool[]>);
   /** Says why a model cannot be asked here; null when it can. */

@@ -1,32 +1,44 @@
 import { parseEntryId } from "#log/ids";
 import { dueAt, type SteerQueue } from "#conversation/steer-queue";
 import type { SteeredTurns } from "#turn/steering";
-import type { AgentResult, AgentTurnOptions, ResolvedOptions, AgentSendOptions } from "./agent-options.ts";
-import { limitsOf, resultOf } from "./agent-result.ts";
-import { serverBodies, serversFor } from "./mcp/given-servers.ts";
-import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
-import { runTurn } from "./loop/run-turn.ts";
-import { memoryOf } from "./memory/conversation-memory.ts";
-import { toolsOfRun, type LoopRun, loopRun } from "./runs/loop-run.ts";
-import { type RunInput, type StartedRun, type StartRunOptions, CHAT_RUN } from "./runs/run-options.ts";
-import type { DurableStep } from "./steps/durable-step.ts";
-import { type OpenTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
-import type { ModelChoice, ModelSelection } from "./models/model-choice.ts";
-import { turnTools } from "./tools/turn-tools.ts";
-import type { EntryBody } from "#log/entry";
-import { LogError } from "#log/errors";
-import { keepImages } from "#conversation/image-blobs";
-import { accept, type PromptContent, turnStart } from "#turn/accept";
-import type { CallsToRun } from "./loop/run-calls.ts";
-import { readAbandonedTurn, closeAbandonedTurn } from "./loop/turn-left.ts";
 import {
+  type AgentResult,
+  type AgentTurnOptions,
+  type ResolvedOptions,
+  type AgentSendOptions,
+  turnTools,
+} from "./agent-options.ts";
+import { serverBodies, serversFor } from "./mcp/conversation-servers.ts";
+import { type AgentWork, type LoopTurn, tell } from "./loop/loop-turn.ts";
+import { runTurn, type LoopEnd } from "./loop/run-turn.ts";
+import { memoryOf } from "./memory/conversation-memory.ts";
+import {
+  toolsOfRun,
+  type LoopRun,
+  loopRun,
   beginRun,
   checkAnswerable,
   continueRun,
   readRunStart,
   type RunStart,
   type LoggedRun,
-} from "./runs/begin-run.ts";
+} from "./loop/turn-run.ts";
+import { type RunInput, type StartedRun, type StartRunOptions, CHAT_RUN } from "./loop/run-options.ts";
+import type { DurableStep } from "./steps/engine-steps.ts";
+import { type OpenTurn, TurnInSteps } from "./steps/turn-in-steps.ts";
+import type { ModelChoice, ModelSelection } from "./models/model-choice.ts";
+import type { EntryBody } from "#log/entry";
+import { LogError } from "#log/errors";
+import { keepImages } from "#conversation/image-blobs";
+import { accept, type PromptContent, turnStart } from "#turn/accept";
+import type { CallsToRun } from "./loop/run-calls.ts";
+import { readAbandonedTurn, closeAbandonedTurn } from "./loop/abandoned-turn.ts";
+import type { Conversation } from "#conversation/conversation";
+import { checkNumbers } from "#log/with-defaults";
+import type { Usage } from "#log/message";
+import type { KnownTurn } from "#turn/known-turn";
+import type { AgentModel } from "./models/model.ts";
+import { readWaiting } from "./pending-permissions.ts";
 
 /** A turn that is in the log. */
 interface BegunTurn {
@@ -41,7 +53,7 @@ interface BegunTurn {
   readonly text?: string;
 }
 
-/** What is sent, and under which key; null: no words of its own. */
+/** The prompt and its key; null: there is no prompt. */
 export interface TurnRequest {
   readonly content: PromptContent | null;
   readonly key: string | undefined;
@@ -92,7 +104,7 @@ export class TurnRunner {
     return { ...chosen, bodies, tools, memory, limits, steers: warm.steers };
   }
 
-  /** A turn with a prompt, with a run whose seeds end with one, or for what was left. */
+  /** Runs a turn for a prompt, for the inputs of a run, or for an interrupted turn. */
   async run(work: AgentWork, request: TurnRequest): Promise<AgentResult> {
     const setup = await this.prepare(work, request.options);
     return this.#runAll(work, await this.#begin(work, request, setup), setup);
@@ -221,7 +233,7 @@ export class TurnRunner {
     return this.#write(work, accepted, { settings: setup.bodies, run, bodies, key });
   }
 
-  /** A turn without words of its own: its run began with what is to be answered. */
+  /** Starts a turn without a prompt: the inputs of its run need an answer. */
   async #answerSeeds(
     work: AgentWork,
     { run: id, key }: { readonly run: string; readonly key: string | undefined },
@@ -267,7 +279,7 @@ export class TurnRunner {
     return typeof of.run === "string" ? start : { ...start, run: of.run };
   }
 
-  /** The turn's start is the last of what is written: by it a keyed turn is known again. */
+  /** Writes the turn's entries. Its start comes last: a keyed turn is found by it. */
   async #write<T extends Omit<BegunTurn, "run">>(
     work: AgentWork,
     turn: T,
@@ -295,4 +307,55 @@ export class TurnRunner {
       { run: id },
     );
   }
+}
+
+/** Builds the result of an earlier turn with the same key. */
+export function knownResult({ result, lastText, run }: KnownTurn): AgentResult {
+  const { upstream: _, ...rest } = result;
+  return { ...rest, run, text: lastText, model: null, steps: 0, usage: {}, waiting: [] };
+}
+
+/** What became of a turn that was carried here. */
+async function resultOf(turn: LoopTurn, end: LoopEnd, conversation: Conversation): Promise<AgentResult> {
+  const { turn: turnId, prompt, progress } = turn;
+  const { model, steps, used } = progress;
+  const run = turn.run?.run ?? null;
+  const shared = { turn: turnId, prompt, run, model: model.id, steps, usage: used as Usage };
+  if (end.outcome !== "waiting") {
+    const { class: endingClass, message, resetAtMs } = end.ending;
+    const { outcome } = end;
+    return { ...shared, outcome, class: endingClass, message, resetAtMs, text: progress.text, waiting: [] };
+  }
+  const waiting = (await readWaiting(conversation)).filter(({ request }) => end.requests.includes(request));
+  const message = "The turn waits for a person's answer";
+  return {
+    ...shared,
+    outcome: "waiting",
+    class: null,
+    message,
+    resetAtMs: null,
+    text: progress.text,
+    waiting,
+  };
+}
+
+/** How far a turn may go. */
+function limitsOf(
+  models: readonly AgentModel[],
+  options: AgentTurnOptions,
+  resolved: ResolvedOptions,
+): LoopTurn["limits"] {
+  const { maxSteps = resolved.maxSteps, maxCostMicros } = options;
+  checkNumbers(options, { maxSteps: "count", maxCostMicros: "limit" });
+  for (const model of models) checkCostLimit(model, maxCostMicros);
+  return { steps: maxSteps, costMicros: maxCostMicros ?? null };
+}
+
+export function checkCostLimit(model: AgentModel, maxCostMicros: number | undefined): void {
+  if (maxCostMicros !== undefined && model.price === null)
+    throw new LogError(
+      "invalid_request",
+      `The price of ${model.id} is not known, so a maximum of cost cannot be kept; give a maximum of steps, or the model with its price`,
+      { model: model.id },
+    );
 }

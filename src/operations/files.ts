@@ -1,19 +1,18 @@
-import { imageType } from "#agent/tools/image-type";
+import { imageType } from "#agent/tools/coding-tools";
 import { exportBundle as bundleChunks } from "#transfer/bundles/export-bundle";
 import { spooledFile } from "#transfer/bundles/open-import";
 import {
   importBundle,
   type ImportedBundle,
   type ImportedConversation,
+  importJson,
 } from "#transfer/bundles/import-bundle";
 import type { ImportProblem } from "#transfer/bundles/import-check";
 import { exportHtml } from "#transfer/transcripts/html";
-import { LEFT_OUT } from "#transfer/transcripts/read-transcript";
+import { OMITTED_PARTS, exportJson } from "#transfer/transcripts/read-transcript";
 import { exportMarkdown } from "#transfer/transcripts/markdown";
-import { exportJson } from "#transfer/transcripts/read-transcript";
 import type { RedactionHit } from "#transfer/redact-text";
 import { Review } from "#transfer/redactor";
-import { importJson } from "#transfer/bundles/import-bundle";
 import { conversationOf } from "./acts.ts";
 import { Download, operation, type Upload } from "./operation.ts";
 import {
@@ -150,7 +149,7 @@ export const exportTranscript = operation({
     conversation: idField,
     format: optional(choice(TRANSCRIPT_FORMATS, "markdown unless told")),
     at: optional(idField),
-    leaveOut: optional(list(choice(LEFT_OUT), { max: LEFT_OUT.length })),
+    leaveOut: optional(list(choice(OMITTED_PARTS), { max: OMITTED_PARTS.length })),
     redact: optional(flag("true unless told")),
     emails: optional(flag("takes addresses of people out, too")),
     keep: optional(keep),

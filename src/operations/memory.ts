@@ -1,5 +1,4 @@
-import type { ScopeRow } from "#agent/memory/known-scopes";
-import { Memory, type MemoryScope, scopesFor, scopeWord } from "#agent/memory/memory";
+import { type ScopeRow, Memory, type MemoryScope, scopesFor, scopeWord } from "#agent/memory/memory";
 import { MEMORY_KINDS, normalizeKey } from "#agent/memory/memory-rules";
 import type { EntryOf } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";

@@ -1,6 +1,6 @@
 import { messagesTokens } from "#agent/compaction/token-estimate";
 import { modelFacts } from "#agent/models/model-table";
-import { readWaiting } from "#agent/read-waiting";
+import { readWaiting } from "#agent/pending-permissions";
 import { readChain } from "#conversation/read-chain";
 import type { Fidelity } from "#log/entry";
 import { LogError } from "#log/errors";

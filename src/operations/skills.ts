@@ -4,7 +4,7 @@ import {
   listSkills as listOf,
   type SkillWork,
 } from "#agent/skills/change-skills";
-import type { FoundSkill } from "#agent/skills/skill-places";
+import type { SkillSource } from "#agent/skills/skill-places";
 import type { SkillList } from "#agent/skills/skills";
 import type { Conversation } from "#conversation/conversation";
 import type { EntryOf, Skill } from "#log/entry";
@@ -26,7 +26,7 @@ import {
 } from "./schemas.ts";
 
 /** A skill that may be activated; where it lies is the affair of its machine. */
-export type SkillView = Pick<FoundSkill, "name" | "description" | "source" | "digest" | "forModel">;
+export type SkillView = Pick<SkillSource, "name" | "description" | "source" | "digest" | "forModel">;
 
 /** What the log of a conversation says of a skill. */
 interface UsedSkill {
@@ -222,7 +222,7 @@ function listView({ skills, issues }: SkillList): {
   return { skills: skills.map(skillViewOf), issues: issues.map(({ problem }) => problem) };
 }
 
-function skillViewOf({ name, description, source, digest, forModel }: FoundSkill): SkillView {
+function skillViewOf({ name, description, source, digest, forModel }: SkillSource): SkillView {
   return { name, description, source, digest, forModel };
 }
 

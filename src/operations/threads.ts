@@ -1,4 +1,4 @@
-import { readWaiting } from "#agent/read-waiting";
+import { readWaiting } from "#agent/pending-permissions";
 import type { Conversation } from "#conversation/conversation";
 import {
   readLiveTurn,

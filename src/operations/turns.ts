@@ -1,4 +1,4 @@
-import { readWaiting } from "#agent/read-waiting";
+import { readWaiting } from "#agent/pending-permissions";
 import { LogError } from "#log/errors";
 import { isHeld } from "#log/plans/lease";
 import type { EndedTurn, RunTurnOptions, Turns } from "#turn/turns";

@@ -1,10 +1,8 @@
 /** Moving conversations: bundles, copies, migrations, redaction, and exports for people. */
-export type { CopyOptions, CopyResult } from "./copy/copy-space.ts";
 export { copySpace, followSpace } from "./copy/copy-space.ts";
-export { type BundleOptions, exportBundle } from "./bundles/export-bundle.ts";
+export { exportBundle } from "./bundles/export-bundle.ts";
 export { bundleFile } from "./bundles/open-import.ts";
-export { type ImportOptions, type ImportedBundle, importBundle } from "./bundles/import-bundle.ts";
-export type { MigrateOptions, MigrateResult } from "./migrate/migrate-space.ts";
+export { importBundle } from "./bundles/import-bundle.ts";
 export { followMigration, migrateInto } from "./migrate/migrate-space.ts";
 export type { MigrationSource } from "./migrate/migration-source.ts";
 export { pieceBodies } from "./migrate/ready-pieces.ts";
@@ -13,5 +11,4 @@ export { verifyMigration } from "./migrate/verify-migration.ts";
 export { exportHtml } from "./transcripts/html.ts";
 export { exportMarkdown } from "./transcripts/markdown.ts";
 export { exportJson } from "./transcripts/read-transcript.ts";
-export { redactPayload } from "./redact-text.ts";
 export { redactText } from "./redact-text.ts";

@@ -8,16 +8,16 @@ import { readJson, stringEnd } from "#log/json/read-json";
 export interface RedactOptions {
   /** Addresses of people, too. */
   readonly emails?: boolean;
-  /** The ids of what is left where it stands, because a person has looked at it: exactly these places, and nothing else. */
+  /** The ids of redactions that a user has reviewed and allows. Text at exactly these places stays. */
   readonly keep?: ReadonlySet<string>;
 }
 
-/** Something that was taken out, for whoever reviews it: never the thing itself. */
+/** A redaction for review. It never contains the secret. */
 export interface Redaction {
   /** The place of it, and of nothing else, in what is exported: for `keep`. */
   readonly id: string;
   readonly kind: string;
-  /** At most its first four characters, fewer of what is short, and how long it was. */
+  /** The length, and at most the first four characters (fewer for a short secret). */
   readonly preview: string;
   /** What stands around it in the redacted text. */
   readonly before: string;

@@ -17,7 +17,7 @@ export interface RedactorOptions extends RedactOptions {
 
 type BlobSource = Pick<Conversation, "getBlob">;
 
-/** Makes what is exported of conversations free of what looks like a secret: entries, and blobs that are text. */
+/** Removes what looks like a secret from exported entries and from blobs that are text. */
 export class Redactor {
   readonly #options: RedactorOptions;
   /** What a blob is called once it is redacted; its own name where nothing was found. */
@@ -101,7 +101,7 @@ function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** What was taken out of an export, for whoever is to look at it before it is passed on. */
+/** Collects the redactions of an export for review. */
 export class Review {
   readonly #hits: RedactionHit[] = [];
   readonly #unread: Set<string> = new Set();

@@ -1,6 +1,6 @@
 import { Absurd } from "absurd-sdk";
 import pg from "pg";
-import { absurdSteps } from "#agent/steps/absurd-steps";
+import { absurdSteps } from "#agent/steps/engine-steps";
 import type { Json } from "#log/json/json-text";
 import type { Lane, TaskInput } from "../agent/steps/lane.ts";
 

@@ -5,7 +5,7 @@
 import { Absurd, type WorkerOptions } from "absurd-sdk";
 import pg from "pg";
 import { Agent } from "#agent/agent";
-import { absurdSteps, absurdWorkerOptions } from "#agent/steps/absurd-steps";
+import { absurdSteps, absurdWorkerOptions } from "#agent/steps/engine-steps";
 import { Holdfast } from "#conversation/holdfast";
 import { sqliteStore } from "#stores/sqlite/index";
 import { ScriptedModel } from "../agent/scripted-model.ts";

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { Absurd } from "absurd-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Agent } from "#agent/agent";
-import { absurdSteps } from "#agent/steps/absurd-steps";
+import { absurdSteps } from "#agent/steps/engine-steps";
 import { Holdfast } from "#conversation/holdfast";
 import { postgresStore } from "#stores/postgres/index";
 import { judgeConversation } from "#testing/index";

@@ -4,7 +4,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from "@ai-sdk/provider";
-import { refusedPrompt } from "#agent/models/sim/sim-model";
+import { refusedPrompt } from "#agent/models/sim-model";
 
 /** One answer: what is streamed, in order. */
 interface ScriptedAnswer {

@@ -7,7 +7,7 @@ import {
   type LanguageModelV4StreamPart,
   type LanguageModelV4ToolCallPart,
 } from "@ai-sdk/provider";
-import { refusedPrompt } from "#agent/models/sim/sim-model";
+import { refusedPrompt } from "#agent/models/sim-model";
 import { OUTCOME_UNKNOWN } from "#log/projections/pairs";
 import type { Clock } from "#conversation/clock";
 import { type Act, actsFor, commandsOf, type Line } from "#testing/agent/replies";

@@ -77,8 +77,8 @@ vi.mock("../../src/turn/recorder.ts", async (original) => {
 });
 
 /** A turn that is taken up numbers its steps anew, so that nothing of it is known. */
-vi.mock("../../src/agent/rules/open-calls.ts", async (original) => {
-  const real = await original<typeof import("#agent/rules/open-calls")>();
+vi.mock("../../src/agent/loop/answer-entries.ts", async (original) => {
+  const real = await original<typeof import("#agent/loop/answer-entries")>();
   const answerPlace: typeof real.answerPlace = (facts, seq) => {
     const place = real.answerPlace(facts, seq);
     return place === null || planted.bug !== "steps numbered anew" ? place : { ...place, step: 0 };
@@ -116,8 +116,8 @@ function withBlank<M extends ContextMessage>(message: M): M {
 }
 
 /** Texts that say nothing are sent. */
-vi.mock("../../src/agent/models/parts/media-parts.ts", async (original) => {
-  const real = await original<typeof import("../../src/agent/models/parts/media-parts.ts")>();
+vi.mock("../../src/agent/models/message-parts.ts", async (original) => {
+  const real = await original<typeof import("../../src/agent/models/message-parts.ts")>();
   const isBlank: typeof real.isBlank = (text) => planted.bug !== "blank texts" && real.isBlank(text);
   return { ...real, isBlank };
 });
@@ -197,8 +197,8 @@ vi.mock("../../src/log/projections/pairs.ts", async (original) => {
 });
 
 /** What a model has signed is left out of what it is sent again. */
-vi.mock("../../src/agent/models/parts/assistant-parts.ts", async (original) => {
-  const real = await original<typeof import("../../src/agent/models/parts/assistant-parts.ts")>();
+vi.mock("../../src/agent/models/assistant-parts.ts", async (original) => {
+  const real = await original<typeof import("../../src/agent/models/assistant-parts.ts")>();
   const assistantParts: typeof real.assistantParts = (message, asking) =>
     real
       .assistantParts(message, asking)

@@ -33,7 +33,7 @@ const SOURCES: readonly string[] = [
     name.endsWith(".ts") ? [`examples/${name}`] : [],
   ),
   "test/support/scripted-agent/scripted-agent.ts",
-  "test/agent/runs/run-host.ts",
+  "test/agent/loop/run-host.ts",
   "test/agent/steps/steps-worker.ts",
   "test/support/agent-process.ts",
   "test/support/kill-at-act.ts",

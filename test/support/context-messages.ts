@@ -1,4 +1,4 @@
-import type { ModelRequest, ToolDefinition } from "#agent/models/model-answer";
+import type { ModelRequest, ToolDefinition } from "#agent/models/model";
 import type { Json } from "#log/json/json-text";
 import type { ContentBlock } from "#log/message";
 import type { ContextMessage } from "#log/projections/pairs";

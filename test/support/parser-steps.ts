@@ -45,7 +45,7 @@ const { readMessage, readableAt } = await import("#edges/acp/wire/spans");
 const { LineSplitter } = await import("#edges/acp/wire/line-splitter");
 const { rewriteIds } = await import("#edges/acp/wire/splice");
 const { readEvents } = await import("#edges/http/client/read-events");
-const { readFrontmatter } = await import("#agent/skills/frontmatter");
+const { readFrontmatter } = await import("#agent/skills/skill-file");
 const { escapeTags } = await import("#agent/prompt/prompt-sections");
 const { parseConversationId, parseEntryId } = await import("#log/ids");
 

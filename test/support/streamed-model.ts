@@ -1,7 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { askModel, type AskOptions } from "#agent/models/ask-model";
-import type { AgentModel } from "#agent/models/model";
-import type { ModelOutcome, ModelRequest } from "#agent/models/model-answer";
+import type { AgentModel, ModelOutcome, ModelRequest } from "#agent/models/model";
 
 // A model handed in as an object, whose stream a test writes part by part.
 

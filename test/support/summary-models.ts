@@ -1,5 +1,5 @@
 import type { Summarise } from "#agent/compaction/summary-writer";
-import type { ModelOutcome, ModelRequest } from "#agent/models/model-answer";
+import type { ModelOutcome, ModelRequest } from "#agent/models/model";
 import type { Conversation } from "#conversation/conversation";
 import type { Entry, EntryBody } from "#log/entry";
 import type { ContentBlock, Usage } from "#log/message";

@@ -3,8 +3,7 @@ import { createGoogle } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { AgentModel } from "#agent/models/model";
-import type { ModelRequest } from "#agent/models/model-answer";
+import type { AgentModel, ModelRequest } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import { callOptionsOf } from "#agent/models/request";
 

@@ -5,16 +5,14 @@ import type { Entry } from "#log/entry";
 import { LogError } from "#log/errors";
 import { type EntryId, parseEntryId } from "#log/ids";
 import type { Usage } from "#log/message";
-import { fileLists } from "./file-lists.ts";
-import { historyTexts } from "./history-text.ts";
-import { type SummaryFailed, type SummaryOptions, withSummary } from "./recorded-summary.ts";
-import { filesText } from "./summary-request.ts";
+import { fileLists, historyTexts, filesText } from "./summary-request.ts";
+import { type SummaryFailed, type SummaryOptions, withSummary } from "./summary-writer.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
 const NO_FILES = { read: [], changed: [] };
 
 export interface BranchSummaryOptions extends SummaryOptions {
-  /** The end of the branch that is left; the leaf unless given. */
+  /** The end of the summarised branch (default: the leaf). */
   readonly from?: string;
   /** The node that is gone on from. */
   readonly to: string;
@@ -70,7 +68,7 @@ export async function summariseBranch(
   return { state: "summarised", entry: written.entry, leftOut, usage: written.usage };
 }
 
-/** What a context at `from` is made of and `to` does not have, oldest first, without what is hidden. */
+/** Returns the visible entries of the context at `from` that `to` does not have, oldest first. */
 async function branchOnlyEntries(
   { space, id }: Conversation,
   from: NodeAt,

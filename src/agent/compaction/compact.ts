@@ -5,19 +5,18 @@ import type { Window } from "#log/projections/window";
 import type { Conversation } from "#conversation/conversation";
 import { readContextWindow } from "#conversation/reading";
 import type { HeadView } from "#store/requests";
-import { chooseCut, type Cut } from "./choose-cut.ts";
-import { compactionBudget, type CompactionLimits } from "./compaction-budget.ts";
-import { type FileLists, fileLists, storedFileLists } from "./file-lists.ts";
-import { historyTexts } from "./history-text.ts";
-import { filesText } from "./summary-request.ts";
+import { type FileLists, fileLists, storedFileLists, historyTexts, filesText } from "./summary-request.ts";
 import {
   type SummaryFailed,
   type SummaryOptions,
   type SummaryPlace,
   withSummary,
-} from "./recorded-summary.ts";
-import { SummaryRefused, type SummaryWriter } from "./summary-writer.ts";
+  SummaryRefused,
+  type SummaryWriter,
+} from "./summary-writer.ts";
 import { contextTokens, entryTokens, estimateTokens } from "./token-estimate.ts";
+import type { Entry } from "#log/entry";
+import { modelContent } from "#log/projections/context";
 
 export interface CompactOptions extends SummaryOptions, CompactionLimits {
   /** What every request has besides the messages (instructions, tools), in tokens. */
@@ -97,7 +96,7 @@ function ownNodesOf({ leaf, origin }: HeadView): number {
 
 type FoundCut = Extract<Cut, { state: "cut" }>;
 
-/** The entries that a summary takes the place of, oldest first. What was hidden from models stays hidden from this one. */
+/** Returns the entries that a summary replaces, oldest first, without hidden ones. */
 function inputOf(window: Window, { firstKept }: FoundCut): readonly Window["entries"][number][] {
   return compactionInput(window, firstKept).entries.filter((entry) => !window.hidden.has(entry.id));
 }
@@ -147,4 +146,112 @@ async function tokensOf(
 ): Promise<number> {
   const [hide] = await space.read({ conversation: id, limit: 1, newestFirst: true, types: ["hide"] });
   return contextTokens(window, { lastHideSeq: hide?.seq ?? 0, ownNodes: ownNodesOf(head), fixedTokens });
+}
+
+const SUMMARISED_TOKENS_MIN = 500; // a summary with all its sections would not be shorter
+
+/** Where a compaction cuts, or why it does not. */
+type Cut =
+  | {
+      readonly state: "cut";
+      /** The oldest entry that stays word for word. */
+      readonly firstKept: EntryId;
+      /** The prompt whose turn is cut in two; null when the cut lies between turns. */
+      readonly turnFrom: EntryId | null;
+    }
+  /** Everything is recent, or no place to cut lies before what is. */
+  | { readonly state: "nothing" }
+  /** What would be summarised is hardly longer than a summary. */
+  | { readonly state: "too_little" };
+
+/**
+ * The cut that keeps as much of the newest entries as the budget takes, and at least the newest place to cut. It lies at
+ * something that a person or a model said, never between a tool call and its result.
+ */
+export function chooseCut(window: Window, keepTokens: number): Cut {
+  const { entries, hidden } = window;
+  const index = cutIndex(window, keepTokens);
+  if (index === null) return { state: "nothing" };
+  const before = entries.slice(index + 1).filter((entry) => !hidden.has(entry.id) && entryTokens(entry) > 0);
+  const tokens = before.reduce((sum, entry) => sum + entryTokens(entry), 0);
+  if (before.length === 0) return { state: "nothing" };
+  if (tokens < SUMMARISED_TOKENS_MIN) return { state: "too_little" };
+  const first = entries[index];
+  if (first === undefined) return { state: "nothing" };
+  const prompt = isPrompt(first) ? undefined : before.find(isPrompt);
+  // A turn whose prompt an earlier summary took in is cut from its first entry that is left.
+  const turnFrom = isPrompt(first) ? null : (prompt ?? before.at(-1))?.id;
+  return { state: "cut", firstKept: first.id, turnFrom: turnFrom ?? null };
+}
+
+function cutIndex({ entries, hidden }: Window, keepTokens: number): number | null {
+  const openReply = openReplyIndex(entries);
+  const awaited = new Set<string>();
+  let tokens = 0;
+  let best: number | null = null;
+  for (const [index, entry] of entries.entries()) {
+    if (!hidden.has(entry.id)) tokens += entryTokens(entry);
+    if (best !== null && tokens > keepTokens) break;
+    for (const call of resultOf(entry)) awaited.add(call);
+    for (const call of callsOf(entry)) awaited.delete(call);
+    const whole = awaited.size === 0 && (openReply === null || index >= openReply);
+    if (whole && isCutPlace(entry)) best = index;
+  }
+  return best;
+}
+
+/** The newest reply, while calls of it wait for their results: what is cut lies before it. */
+function openReplyIndex(entries: readonly Entry[]): number | null {
+  const answered = new Set<string>();
+  for (const [index, entry] of entries.entries()) {
+    for (const call of resultOf(entry)) answered.add(call);
+    if (entry.type !== "message" || entry.message.role !== "assistant") continue;
+    return callsOf(entry).every((call) => answered.has(call)) ? null : index;
+  }
+  return null;
+}
+
+function isCutPlace(entry: Entry): boolean {
+  if (entry.type === "message") return entry.message.role !== "toolResult";
+  return modelContent(entry) !== null;
+}
+
+function isPrompt(entry: Entry): boolean {
+  return entry.type === "message" ? entry.message.role === "user" : modelContent(entry) !== null;
+}
+
+function resultOf(entry: Entry): readonly string[] {
+  return entry.type === "message" && entry.message.role === "toolResult" ? [entry.message.toolCallId] : [];
+}
+
+function callsOf(entry: Entry): readonly string[] {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return [];
+  return entry.message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
+}
+const RESERVE_TOKENS = 16_384; // for the next answer and its thinking
+const KEEP_TOKENS = 20_000; // what stays word for word: the work at hand
+
+export interface CompactionLimits {
+  /** How many tokens the model takes; null when that is not known. */
+  readonly window: number | null;
+  /** How many of them stay free for the answer. */
+  readonly reserve?: number;
+  /** How many of the newest stay word for word. */
+  readonly keep?: number;
+}
+
+/** The same as numbers that fit into each other: a small window is halved rather than always full. */
+export function compactionBudget(limits: CompactionLimits): {
+  readonly full: number;
+  readonly keep: number;
+} {
+  const { window, reserve = RESERVE_TOKENS, keep = KEEP_TOKENS } = limits;
+  if (window === null) return { full: Number.POSITIVE_INFINITY, keep };
+  const full = window - Math.min(reserve, Math.floor(window / 2));
+  return { full, keep: Math.min(keep, Math.floor(full / 2)) };
+}
+
+/** Whether the next request, of `used` tokens, would leave too little room for its answer. */
+export function mustCompact({ used, ...limits }: CompactionLimits & { readonly used: number }): boolean {
+  return used > compactionBudget(limits).full;
 }

@@ -1,16 +1,29 @@
 import { type Usage, textOfBlocks } from "#log/message";
-import type { ModelOutcome, ModelRequest } from "#agent/models/model-answer";
+import type { ModelOutcome, ModelRequest } from "#agent/models/model";
 import type { Ending } from "#turn/rules/ending";
-import { wholeStart } from "./history-text.ts";
-import { SUMMARY_HEADINGS, summaryRequest, type SummaryTask } from "./summary-request.ts";
+import {
+  wholeStart,
+  SUMMARY_HEADINGS,
+  summaryRequest,
+  type SummaryTask,
+  type FileTools,
+} from "./summary-request.ts";
 import { estimateTokens } from "./token-estimate.ts";
+import type { Conversation } from "#conversation/conversation";
+import type { Owner } from "#conversation/owner";
+import type { EntryBody } from "#log/entry";
+import { isLogError } from "#log/errors";
+import type { EntryId } from "#log/ids";
+import { checkFree } from "#log/plans/lease";
+import type { HeadView } from "#store/requests";
+import { attemptEnd } from "#turn/rules/attempt-record";
 
 const WINDOW_UNKNOWN = 100_000; // of a model that does not say: one that takes less says that it was too long
 const ANSWER_TOKENS = 16_384; // stays free for the summary
 const HALVINGS_MAX = 3; // of what a model found too long although it was counted as fitting
 const CALLS_MAX = 64; // of one summary: a history of millions of tokens
 
-/** Asks a model. Whoever has a loop of their own brings one; it may fail, and it is stopped by whoever made it. */
+/** Calls a model. The caller supplies it, and cancels it if needed; it may fail. */
 export type Summarise = (request: ModelRequest) => Promise<ModelOutcome>;
 
 /** Why a summary was not taken. */
@@ -52,7 +65,7 @@ export class SummaryWriter {
     this.#room = Math.max(1_000, whole - Math.min(ANSWER_TOKENS, Math.floor(whole / 2)) - 1_000);
   }
 
-  /** What all of its calls used; null when nobody said. */
+  /** The usage of all calls; null if no provider reported any. */
   get usage(): Usage | null {
     return this.#usage;
   }
@@ -157,4 +170,78 @@ function sumUsage(one: Usage | null, other: Usage | null): Usage | null {
   for (const [counter, value] of Object.entries(other) as [keyof Usage, number][])
     sum[counter] = (sum[counter] ?? 0) + value;
   return sum;
+}
+
+/** Who is asked for a summary, and who writes it down. */
+export interface SummaryOptions {
+  readonly summarise: Summarise;
+  /** What the model that is asked is called in the log. */
+  readonly model?: string;
+  /** The model's window in tokens. A longer history is summarised in pieces. */
+  readonly summaryWindow?: number | null;
+  /** What a person asked to be kept in mind. */
+  readonly focus?: string;
+  /** The tools that read and change files (default: `read`, `write` and `edit`). */
+  readonly fileTools?: FileTools;
+  /** The owner of the running turn, where there is one; without it the conversation must not be owned. */
+  readonly owner?: Pick<Owner, "append">;
+  /** The turn it is done in: what a failed summary used is recorded under it. */
+  readonly turn?: string;
+}
+
+export interface SummaryFailed {
+  readonly state: "failed";
+  readonly problem: SummaryProblem;
+  /** How the call of the model ended, where it gave no answer. */
+  readonly ending: Ending | null;
+  /** What happened, for people. */
+  readonly message: string;
+  readonly usage: Usage | null;
+}
+
+/** Where a summary is made: the conversation as it was found, and what its cost is recorded under outside of a turn. */
+export interface SummaryPlace {
+  readonly conversation: Conversation;
+  readonly head: HeadView;
+  readonly key: string;
+}
+
+type WrittenSummary =
+  | { readonly state: "written"; readonly entry: EntryId; readonly usage: Usage | null }
+  | SummaryFailed;
+
+/** Writes the entry with the summary, or the usage of a failed one. */
+export async function withSummary(
+  place: SummaryPlace,
+  options: SummaryOptions,
+  bodyOf: (writer: SummaryWriter) => Promise<EntryBody>,
+): Promise<WrittenSummary> {
+  const { conversation, head } = place;
+  // Told before anything is paid for.
+  if (options.owner === undefined) checkFree(head, head.lease);
+  const writer = new SummaryWriter(options.summarise, options.summaryWindow ?? null);
+  const append = async (bodies: readonly EntryBody[], expected?: number) =>
+    options.owner === undefined
+      ? conversation.append(bodies, expected === undefined ? {} : { expected })
+      : options.owner.append(bodies);
+  const spent = (ending: string): readonly EntryBody[] =>
+    attemptEnd({
+      turn: options.turn ?? place.key,
+      class: ending,
+      upstream: null,
+      model: options.model ?? null,
+      usage: writer.usage,
+    });
+  try {
+    const { lastId } = await append([await bodyOf(writer)], head.headSeq);
+    return { state: "written", entry: lastId, usage: writer.usage };
+  } catch (error) {
+    const refused = error instanceof SummaryRefused;
+    if (!refused && !isLogError(error, "head_moved")) throw error;
+    const cost = spent(refused ? (error.ending?.class ?? "failed") : "failed");
+    if (cost.length > 0) await append(cost);
+    if (!refused) throw error;
+    const { problem, ending, message } = error;
+    return { state: "failed", problem, ending, message, usage: writer.usage };
+  }
 }

@@ -6,20 +6,18 @@ import type { Conversation } from "#conversation/conversation";
 import { type Ending, nextStep } from "#turn/rules/ending";
 import { attemptEnd } from "#turn/rules/attempt-record";
 import { Recorder } from "#turn/recorder";
-import type { ModelOutcome, ModelAnswer, ModelEvent } from "#agent/models/model-answer";
+import type { ModelOutcome, ModelAnswer, ModelEvent, AgentModel } from "#agent/models/model";
 import { askModel } from "#agent/models/ask-model";
-import type { AgentModel } from "#agent/models/model";
-import { buildPrompt } from "#agent/prompt/build-prompt";
-import { toolsOfRun } from "#agent/runs/loop-run";
-import { readRequestMessages } from "#agent/runs/sent-messages";
-import { turnTools } from "#agent/tools/turn-tools";
-import { saysNothing } from "#agent/rules/answer-entries";
+import { buildPrompt } from "#agent/prompt/system-prompt";
+import { toolsOfRun, readRequestMessages } from "./turn-run.ts";
+import { turnTools } from "#agent/agent-options";
+import { saysNothing } from "./answer-entries.ts";
 import { compactIfDue, compactNow } from "./compact-in-turn.ts";
 import { countUsage, type LoopTurn, tell, write } from "./loop-turn.ts";
 import { isMedia } from "#log/blob-names";
 import { decodeEntry } from "#log/codec";
 import type { ContextMessage } from "#log/projections/pairs";
-import { labelOf } from "#agent/models/parts/media-parts";
+import { labelOf } from "#agent/models/message-parts";
 
 /** An answer, or why there is none and what had come of it. */
 export type StepOutcome =
@@ -87,7 +85,7 @@ const IN_LOOP = { toolStarted: false, cancelConfirmed: true, promptPoisoned: fal
 
 const FALLBACK_CLASSES: ReadonlySet<EndingClass> = new Set(["overloaded", "limit", "credit"]);
 
-/** Who is asked in place of a model that cannot answer; null where there is nobody, or a part of its answer was shown. */
+/** Returns the next fallback model; null if there is none, or part of an answer was already streamed. */
 function fallbackFor(turn: LoopTurn, outcome: ModelOutcome, ending: Ending): AgentModel | null {
   if (outcome.answer !== null || outcome.partial.length > 0 || turn.work.cancelled.aborted) return null;
   return FALLBACK_CLASSES.has(ending.class)
@@ -100,7 +98,7 @@ function failedAttempt(turn: LoopTurn, outcome: ModelOutcome, ending: Ending): r
   const usage = outcome.answer === null ? outcome.usage : outcome.answer.usage;
   const end = { turn: turn.turn, class: ending.class, model: turn.progress.model.id };
   const bodies = attemptEnd({ ...end, upstream: null, usage });
-  // From here on the model is not shown again what was refused, whether or not anybody counted it.
+  // The entry records that later requests omit the refused media, even without usage.
   const isRefused = ending.class === "poisoned" && turn.progress.showsMedia;
   // The log says why another model answered.
   const isReplaced = fallbackFor(turn, outcome, ending) !== null;
@@ -111,7 +109,7 @@ async function attempt(turn: LoopTurn, isFirst: boolean): Promise<ModelOutcome> 
   const { work, options, turn: turnId } = turn;
   const { model } = turn.progress;
   const { conversation, owner, cancelled, warm } = work;
-  // Right after a batch of the turn nothing has to be asked for; whoever was waited for may have let others write.
+  // Right after the turn's own batch the cache is current. After a wait, another process may have written.
   const context = isFirst ? await warm.context.owned() : (await warm.context.now()).context;
   let sent = await readRequestMessages(conversation, turn.run, { context });
   turn.progress.state ??= context.state;

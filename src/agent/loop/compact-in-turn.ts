@@ -1,9 +1,15 @@
 import type { ContentBlock } from "#log/message";
 import type { ContextMessage } from "#log/projections/pairs";
 import { type BranchSummaryResult, summariseBranch } from "#agent/compaction/branch-summary";
-import { type CompactionResult, compactConversation, readContextTokens } from "#agent/compaction/compact";
-import type { SummaryOptions } from "#agent/compaction/recorded-summary";
-import { compactionBudget, type CompactionLimits, mustCompact } from "#agent/compaction/compaction-budget";
+import {
+  type CompactionResult,
+  compactConversation,
+  readContextTokens,
+  compactionBudget,
+  type CompactionLimits,
+  mustCompact,
+} from "#agent/compaction/compact";
+import type { SummaryOptions } from "#agent/compaction/summary-writer";
 import { messagesTokens } from "#agent/compaction/token-estimate";
 import { noteSummary } from "#agent/memory/other-summaries";
 import { askModel } from "#agent/models/ask-model";
@@ -13,7 +19,7 @@ import { type AgentWork, type LoopTurn, tell } from "./loop-turn.ts";
 
 const CHARS_PER_TOKEN_MIN = 1.5; // so dense is no text that people or programs write much of
 
-/** Summarises what is older where the next request would be too long; whether it did. A failure is not tried again in this turn. */
+/** Compacts the conversation if the next request would be too long, and returns whether it did. A turn retries no failed compaction. */
 export async function compactIfDue(
   turn: LoopTurn,
   messages: readonly ContextMessage[],

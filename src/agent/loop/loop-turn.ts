@@ -10,13 +10,13 @@ import type { Steering } from "#turn/steering";
 import type { ResolvedOptions } from "#agent/agent-options";
 import type { ConversationMemory } from "#agent/memory/conversation-memory";
 import type { AgentModel } from "#agent/models/model";
-import type { LoopRun } from "#agent/runs/loop-run";
-import type { WarmConversation } from "#agent/warm-conversation";
+import type { LoopRun } from "./turn-run.ts";
+import type { WarmConversation } from "#agent/agent-pool";
 
 /** A conversation that is owned for one turn, and who is told. */
 export interface AgentWork extends Owned {
   readonly host: Host;
-  /** What is held of it. */
+  /** Its cached state. */
   readonly warm: WarmConversation;
 }
 
@@ -54,7 +54,7 @@ export interface LoopProgress {
   steps: number;
   /** Attempts, those that gave no answer included. */
   attempts: number;
-  /** Attempts for the answer that is asked for next, made before by whoever died. */
+  /** Attempts at the next answer that a crashed process made before. */
   unanswered: number;
   readonly used: { -readonly [K in keyof Usage]: Usage[K] };
   /** The conversation's state after the last result; undefined until it was read. */
@@ -69,7 +69,7 @@ export interface LoopProgress {
   text: string;
   /** The last node the turn has written. */
   node: EntryId;
-  /** The step is in the log already, by another attempt at it: what was made here does not count. */
+  /** Another attempt has already written this step; this attempt's result does not count. */
   deduped: boolean;
   /** The batch that ended the last step, where it was written here. */
   stepBatch: { readonly fromSeq: number; readonly toSeq: number } | null;

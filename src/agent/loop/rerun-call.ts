@@ -1,7 +1,7 @@
 import type { EntryBody } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { ToolCall, ToolResultMessage } from "#log/message";
-import { callsIn } from "#agent/rules/answer-entries";
+import { callsIn } from "./answer-entries.ts";
 import type { AgentWork, LoopTurn } from "./loop-turn.ts";
 import { runCalls } from "./run-calls.ts";
 
@@ -11,7 +11,7 @@ export interface PastCall {
   readonly call: string;
 }
 
-/** Makes it once more, as a call of its own; null when nobody knows how it ended. */
+/** Makes the call again, as a new call; null if its outcome is unknown. */
 export async function rerunCall(
   work: AgentWork,
   past: PastCall,
@@ -28,7 +28,7 @@ export async function rerunCall(
   const { fromSeq } = await work.owner.append([{ type: "turn_start", turn: turnId }, message]);
   const turn = turnOf(turnId, past.entry);
   const { permission } = turn.options;
-  // Whoever asks for it has answered what would be asked.
+  // The user who reruns the call has thereby allowed it.
   const allowed: LoopTurn = {
     ...turn,
     options: {

@@ -14,17 +14,16 @@ import {
 } from "#agent/tools/permissions";
 import { checkInput } from "#agent/tools/tool-schema";
 import type { CallToDecide, Permission } from "#agent/agent-options";
-import { refusal } from "#agent/rules/answer-entries";
+import { refusal, type AnswerPlace } from "./answer-entries.ts";
 import { skillChange, skillsAfter } from "#agent/skills/skill-tools";
 import { type LoopTurn, tell, write } from "./loop-turn.ts";
-import type { AnswerPlace } from "#agent/rules/open-calls";
 import type { PermissionAsked } from "#turn/host";
 
 /** Calls of one answer that have no result yet. */
 export interface CallsToRun {
   readonly calls: readonly ToolCall[];
   readonly place: AnswerPlace;
-  /** What was asked and begun for the calls comes after it. */
+  /** The seq of the answer: permission requests and started calls follow it. */
   readonly seq: number;
   /** The answer was written here, just now: none of its calls was begun before. */
   readonly fresh?: true;
@@ -146,7 +145,7 @@ export async function decidedBy(permission: Permission, call: CallToDecide): Pro
   return decidePermission(permission, { tool: tool.name, subject });
 }
 
-/** The calls that were begun before: what becomes of them is decided by their record, not asked anew. */
+/** Returns the calls that started before. Their record decides their outcome; nobody is asked again. */
 async function readStarted(turn: LoopTurn, { calls, place, seq }: CallsToRun): Promise<ReadonlySet<string>> {
   const { space, id: conversation } = turn.work.conversation;
   const ids = new Set(calls.map(({ id }) => id));
@@ -158,7 +157,7 @@ async function readStarted(turn: LoopTurn, { calls, place, seq }: CallsToRun): P
   return started;
 }
 
-/** Null: nobody knows how it ended. */
+/** Returns null if the outcome is unknown. */
 async function runOne(
   turn: LoopTurn,
   place: AnswerPlace,
@@ -222,7 +221,7 @@ function requestName({ turn, step }: AnswerPlace, call: string): string {
   return `${turn}/${step}/${call}`;
 }
 
-/** What was asked and answered since an entry. */
+/** Permission requests and answers since an entry. */
 class Approvals {
   readonly #turn: LoopTurn;
   readonly #requests = new Set<string>();
@@ -244,12 +243,12 @@ class Approvals {
 
   #keep(entry: Entry): void {
     if (entry.type === "permission" && entry.request !== undefined) this.#requests.add(entry.request);
-    // The first answer counts: whoever comes later finds the question answered.
+    // The first answer counts; later ones find the request answered.
     if (entry.type === "permission_answer" && !this.#answers.has(entry.request))
       this.#answers.set(entry.request, entry.outcome);
   }
 
-  /** Whether a person was asked before: that question stays theirs, also where nobody can be asked now. */
+  /** Whether a user was asked before. The request stays open even if no user can be asked now. */
   async wasAsked(place: AnswerPlace, call: ToolCall): Promise<boolean> {
     await this.#read();
     return this.#requests.has(requestName(place, call.id));
@@ -304,7 +303,7 @@ class Approvals {
               outcome: reply === "allow" ? "allowed" : "denied",
               from: reply === "nobody" ? "nobody" : "host",
             } as const),
-      () => null, // whoever cannot answer has not
+      () => null, // a host that fails has not answered
     );
     const stopped = new Promise<null>((resolve) =>
       work.cancelled.addEventListener("abort", () => resolve(null), { once: true }),

@@ -12,7 +12,7 @@ import {
   saysNothing,
   type StepEntries,
   stepFacts,
-} from "#agent/rules/answer-entries";
+} from "./answer-entries.ts";
 import { askStep } from "./ask-step.ts";
 import { type LoopTurn, stepNumber, tell, write } from "./loop-turn.ts";
 import { type CallsToRun, runCalls, tellTool } from "./run-calls.ts";
@@ -64,7 +64,7 @@ export async function runStep(turn: LoopTurn, before: CallsToRun | null): Promis
   }));
   if (callsIn(step.message.content).length === 0 && step.finish !== "paused") {
     const facts = stepFacts({ finish: step.finish, called: false }, [], turn);
-    // Whoever says something from here on is told that it waits; what was said before is still of this turn.
+    // Steers from here on wait for the next turn; earlier ones still belong to this turn.
     turn.steering.deliver = null;
     const continues =
       dueAt(await turn.steers.waiting(), STEP).length > 0 && turn.options.stopWhen?.(facts) !== true;
@@ -77,7 +77,7 @@ export async function runStep(turn: LoopTurn, before: CallsToRun | null): Promis
   return { outcome: null, calls: calls.calls.length === 0 ? null : calls };
 }
 
-/** Calls that never run are shown as such, like those that somebody refuses. */
+/** Reports calls that never run to the host, as it does for denied calls. */
 function tellRefused(turn: LoopTurn, { message, refused }: StepEntries): void {
   const results = new Map(refused.map((result) => [result.toolCallId, result]));
   for (const call of callsIn(message.content)) {
@@ -90,7 +90,7 @@ const STEP = [null, "step"] as const;
 const COMPLETED: Ending = { class: "completed", message: "", resetAtMs: null };
 const CANCELLED: Ending = { class: "cancelled", message: "The turn was cancelled", resetAtMs: null };
 
-/** What is in the log while a turn runs is found by it. */
+/** A running turn finds steers in the log, so it needs no delivery. */
 const acceptSteer = async (): Promise<boolean> => true;
 
 /** What a person has said since the last step goes out with the next, once. */
@@ -176,7 +176,7 @@ async function end(turn: LoopTurn, ending: Ending, bodies: readonly EntryBody[] 
   return { outcome, ending };
 }
 
-/** The turn stays open, and nobody holds it: whoever has the answer takes it up. */
+/** Leaves the turn open without an owner. The process that gets the answer continues it. */
 function park(turn: LoopTurn, requests: readonly string[]): LoopEnd {
   tell(turn.work, { type: "waiting", requests });
   return { outcome: "waiting", requests };

@@ -3,7 +3,7 @@ import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/cl
 import type { ResultSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { LogError } from "#log/errors";
 
-/** What is used of the protocol's package. */
+/** The part of the MCP SDK that this module uses. */
 export interface McpSdk {
   readonly Client: typeof Client;
   readonly HttpTransport: typeof StreamableHTTPClientTransport;
@@ -13,7 +13,7 @@ export interface McpSdk {
   readonly commonEnv: () => Record<string, string>;
 }
 
-/** Loaded by whoever has servers: nobody else needs it. */
+/** Loads the package. Only hosts with MCP servers need it. */
 export async function loadSdk(load: () => Promise<McpSdk> = loadPackage): Promise<McpSdk> {
   try {
     return await load();

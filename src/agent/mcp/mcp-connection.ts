@@ -152,7 +152,7 @@ export class McpConnection {
     this.#offered = offeredTools(this.server.name, toolRecords);
   }
 
-  /** Calls a tool. Whatever becomes of it is an output; only what was told to stop throws. */
+  /** Calls a tool. A failure is an output, too; only a cancelled call throws. */
   async call({ own, name }: OfferedTool, input: Json, run: ToolRun): Promise<ToolOutput> {
     try {
       await this.open();
@@ -185,7 +185,7 @@ export class McpConnection {
   async #failed(name: string, live: Live, error: unknown): Promise<string> {
     const code = error instanceof Error && "code" in error ? error.code : null;
     const detail = withoutCredentials(this.server, errorText(error));
-    // The server itself said what was wrong: it is there.
+    // The server answered with an error, so it still runs.
     if (typeof code === "number" && code < 0 && this.#live === live) return `${name} failed: ${detail}`;
     await live.client.close().catch(() => undefined);
     this.#lost(live);
@@ -205,7 +205,7 @@ export class McpConnection {
     await this.end();
   }
 
-  /** Ends what was started, until it is needed again. */
+  /** Ends the server's process; the next call starts it again. */
   async end(): Promise<void> {
     await this.#opening?.catch(() => undefined);
     await this.#checking;
@@ -243,7 +243,7 @@ export async function limitedFetch(url: string | URL, init?: RequestInit): Promi
   return new Response(body.pipeThrough(byteLimit(isStream)), { status, statusText, headers });
 }
 
-/** `perEvent`: an empty line begins to count anew. */
+/** `perEvent`: an empty line resets the count. */
 function byteLimit(perEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
@@ -278,9 +278,9 @@ export function outputOf(result: Json): ToolOutput {
   const structured = fieldsIn(fields["structuredContent"]);
   const content = blocks.slice(0, BLOCKS_MAX).map((block) => blockOf(block));
   const more: ContentBlock[] =
-    blocks.length > BLOCKS_MAX ? [text(`[${blocks.length - BLOCKS_MAX} more parts left out]`)] : [];
+    blocks.length > BLOCKS_MAX ? [textBlock(`[${blocks.length - BLOCKS_MAX} more parts left out]`)] : [];
   // A server that gives nothing to read has said it all in what it gives to programs.
-  const instead = content.length === 0 && structured !== null ? [text(JSON.stringify(structured))] : [];
+  const instead = content.length === 0 && structured !== null ? [textBlock(JSON.stringify(structured))] : [];
   return {
     content: [...content, ...more, ...instead],
     ...(structured === null ? {} : { details: { structured } }),
@@ -288,19 +288,19 @@ export function outputOf(result: Json): ToolOutput {
   };
 }
 
-function text(content: string): ContentBlock {
+function textBlock(content: string): ContentBlock {
   return { type: "text", text: content };
 }
 
 function blockOf(block: Fields): ContentBlock {
   const { type } = block;
-  if (type === "text") return text(wordsIn(block["text"]));
+  if (type === "text") return textBlock(wordsIn(block["text"]));
   if (type === "image" || type === "audio") return mediaOf(block["mimeType"], block["data"]);
-  if (type === "resource_link") return text(`[A resource: ${nameOf(block)}]`);
+  if (type === "resource_link") return textBlock(`[A resource: ${nameOf(block)}]`);
   const resource = type === "resource" ? fieldsIn(block["resource"]) : null;
-  if (resource === null) return text(`[A part of a kind that is not known here was left out]`);
+  if (resource === null) return textBlock(`[A part of a kind that is not known here was left out]`);
   const content = textIn(resource["text"]);
-  if (content !== null) return text(`[The resource ${nameOf(resource)}]\n${content}`);
+  if (content !== null) return textBlock(`[The resource ${nameOf(resource)}]\n${content}`);
   return mediaOf(resource["mimeType"], resource["blob"]);
 }
 
@@ -319,7 +319,7 @@ function mediaOf(mimeType: Json | undefined, data: Json | undefined): ContentBlo
   const isExact = bytes.length > 0 && bytes.toString("base64") === encoded;
   if (IMAGE_TYPES.has(mediaType) && isExact && bytes.length <= IMAGE_BYTES_MAX)
     return { type: "image", mediaType, data: encoded };
-  return text(
+  return textBlock(
     `[${isExact ? "" : "Broken "}${mediaType.toWellFormed()} of ${bytes.length} bytes was left out]`,
   );
 }

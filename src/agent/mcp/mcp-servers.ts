@@ -8,7 +8,7 @@ import { checkServers, type McpServer, recordOfServer } from "./mcp-server.ts";
 import type { OfferedTool, OfferedTools } from "./mcp-tool-list.ts";
 
 export interface McpServersOptions {
-  /** How long a server may take until it can be called; 30 seconds unless given. */
+  /** How long a server may take to start (default: 30 s). */
   readonly openMs?: number;
   readonly clock?: Clock;
 }
@@ -53,7 +53,7 @@ export class McpServers implements AsyncDisposable {
     return this.states();
   }
 
-  /** A package that is not installed is no failure of a server: whoever gave servers is told. */
+  /** Throws when the package is missing: that is the host's mistake, not a failure of a server. */
   async #load(): Promise<void> {
     if (this.#connections.length > 0) await loadSdk();
   }
@@ -94,7 +94,7 @@ export class McpServers implements AsyncDisposable {
     this.#holders++;
   }
 
-  /** The same: it is held no more. With the last one everything that was started ends; what is needed is opened again. */
+  /** For a pool: releases the servers. The last release ends their processes; the next call starts them again. */
   async releaseHolder(): Promise<void> {
     if (--this.#holders > 0) return;
     await Promise.all(this.#connections.map((one) => one.end()));

@@ -20,7 +20,7 @@ export interface OfferedTool {
 
 export interface OfferedTools {
   readonly tools: readonly OfferedTool[];
-  /** What was left out, for people. */
+  /** Problems with tools that are omitted, for the user. */
   readonly issues: readonly string[];
 }
 

@@ -15,7 +15,7 @@ const LEAVE_MS = 500; // a server that is told by the end of its input that it m
 const LAST_WORDS_MS = 1_000; // what it said last may still be in the pipes, which its own children may hold open
 const LINE_FEED = 10;
 
-// Whoever dies without closing leaves servers behind that nobody can reach: their group ends with the pipe to this process.
+// If this process dies, the servers' process group ends with the pipe to it.
 const WATCH = 'read -r _; kill -TERM "-$1" 2>/dev/null; sleep 2; kill -KILL "-$1" 2>/dev/null';
 
 /** A server in a process group of its own, spoken to by lines. What it writes is bounded, whatever it does. */
@@ -65,7 +65,7 @@ export class StdioTransport implements Transport {
     });
     child.on("error", () => undefined);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => undefined);
-    // From the start: of a program that has ended, what nobody listens to is thrown away.
+    // Listen from the start: Node discards the output of an ended process without listeners.
     child.stdout.on("data", (bytes: Uint8Array) => this.#read(bytes));
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#errorText = (this.#errorText + text).slice(-ERROR_CHARS);
@@ -97,7 +97,7 @@ export class StdioTransport implements Transport {
     return promise;
   }
 
-  /** Ends it and everything it started; whoever asks second waits as well, for what it said last. */
+  /** Ends the server and everything it started. A second call waits for the same end. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -138,7 +138,7 @@ export class StdioTransport implements Transport {
   #keep(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#lineBytes += bytes.length;
-    // What is too long is not kept: it is never read.
+    // A line that is too long is dropped.
     if (this.#lineBytes <= LINE_BYTES_MAX) this.#lines.push(bytes);
   }
 
@@ -153,7 +153,7 @@ export class StdioTransport implements Transport {
     } catch {
       return; // some print here what is meant for people
     }
-    // One after the other: what is said before an answer is heard before it.
+    // In order: messages before an answer are delivered before it.
     this.#delivery = this.#delivery.then(() => this.onmessage?.(message)).catch(() => undefined);
   }
 

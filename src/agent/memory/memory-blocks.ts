@@ -61,7 +61,7 @@ function orderOf({ scope, memory }: ScopedMemory): string {
   return `${memory.updatedAt} ${String(memory.seq).padStart(16, "0")} ${scope}`;
 }
 
-/** What is recalled for one prompt; null: nothing. */
+/** Returns the recalled memories for one prompt; null if there are none. */
 export function recallBlock(hits: readonly ScopedMemory[], query: MemoryQuery): string | null {
   const lines = hits
     .slice(0, RECALLED_MAX)

@@ -20,25 +20,25 @@ const TITLE_CHARS_MAX = 120;
 const CONTENT_CHARS_MAX = 4_000;
 const WORDS_MAX = 20; // tags, and keywords
 const WORD_CHARS_MAX = 80;
-/** What a person saved, per scope: more than this nobody looks through, and a prompt has room for little of it. */
+/** The most memories per scope that users save. A prompt has room for only a few of them. */
 export const PERSON_ENTRIES_MAX = 1_000;
-/** What was saved by a program, per scope: a further one removes the oldest. */
+/** The most memories per scope that models save. One more removes the oldest. */
 export const AUTO_ENTRIES_MAX = 50;
 
-/** What is to be remembered. */
+/** A memory to save. */
 export interface MemoryInput {
-  /** What it is known by; the same key is the same memory. Made of the title unless given. */
+  /** The key of the memory (default: made from the title). The same key replaces the same memory. */
   readonly key?: string;
-  /** One line; the first line of the content unless given. */
+  /** One line (default: the first line of the content). */
   readonly title?: string;
   readonly content: string;
   readonly kind?: MemoryKind;
   readonly tags?: readonly string[];
   /** Words it is to be found by that are not in it. */
   readonly keywords?: readonly string[];
-  /** Who saves it; a person unless told. What a program saves is limited in number, the oldest goes first. */
+  /** Who saves it (default: `person`). The number of memories that models save is limited; the oldest goes first. */
   readonly by?: "person" | "model";
-  /** The conversation it is saved in, for whoever asks where it came from. */
+  /** The conversation that saves it. */
   readonly conversation?: string;
 }
 
@@ -119,7 +119,7 @@ function checkWords(field: string, input: readonly string[] = []): readonly stri
   return words;
 }
 
-/** What is remembered goes into prompts and lives long: no place for a password. */
+/** Throws if a text looks like a secret: memory goes into prompts. */
 function refuseSecrets(texts: readonly string[]): void {
   const [secret] = texts.flatMap((text) => secretsIn(text));
   if (secret === undefined) return;
@@ -146,7 +146,7 @@ function checkRoom(live: ReadonlyMap<string, Remembered>): void {
   });
 }
 
-/** Throws where something else stands under the key than what is to be replaced. What says the same already is no conflict. */
+/** Throws if the memory under the key is not the one to replace. The same content is no conflict. */
 export function checkReplaced(
   live: ReadonlyMap<string, Remembered>,
   saved: ReturnType<typeof savedBody>,

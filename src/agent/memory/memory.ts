@@ -1,6 +1,6 @@
 import type { EntryOf, Project } from "#log/entry";
-import { LogError } from "#log/errors";
-import { parseEntryId, type SpaceId } from "#log/ids";
+import { LogError, isLogError } from "#log/errors";
+import { parseEntryId, type SpaceId, type ConversationId } from "#log/ids";
 import type { MemoryReader, Remembered } from "#log/projections/memories";
 import type { Holdfast } from "#conversation/holdfast";
 import type { ScopedMemory } from "./memory-blocks.ts";
@@ -13,10 +13,10 @@ import {
   savedBody,
 } from "./memory-rules.ts";
 import { memoryQuery, rankMemories } from "./rank-memories.ts";
-import { ScopeLog } from "./scope-log.ts";
-import { type ScopeRow, listScopes } from "./known-scopes.ts";
-import { projectDigest } from "#agent/project/project-identity";
-import { folderProject } from "#agent/project/conversation-project";
+import { ScopeLog, scopeLogOf } from "./scope-log.ts";
+import { projectDigest, folderProject } from "./project.ts";
+import { decodeEntry } from "#log/codec";
+import type { ConversationRow } from "#store/requests";
 
 const HITS = 20;
 
@@ -28,7 +28,7 @@ export interface MemoryOptions {
 }
 
 export interface MemoryWriteOptions {
-  /** Makes a retry harmless: what was written under it is not written again, whatever came in between. */
+  /** Makes a retry safe: a change with this key is written once. */
   readonly key?: string;
 }
 
@@ -52,7 +52,7 @@ let logOf: (memory: Memory, scope: MemoryScope) => ScopeLog;
  */
 export class Memory {
   readonly #holdfast: Holdfast;
-  /** The time by which what is newer counts more. */
+  /** The current time, by which newer memories rank higher. */
   readonly nowMs: () => number;
   readonly #logs = new Map<string, ScopeLog>();
 
@@ -77,7 +77,7 @@ export class Memory {
     return orUnknown(reader.live.get(saved.key), saved.key);
   }
 
-  /** What is remembered, the newest change first; with `removed`, what may be restored. */
+  /** Lists memories, the newest change first. With `removed`, lists those that `restore` can bring back. */
   async list(
     scope: MemoryScope,
     options: { readonly removed?: boolean } = {},
@@ -98,7 +98,7 @@ export class Memory {
     return stamps.join(" ");
   }
 
-  /** What is remembered in several scopes. */
+  /** Lists the memories of several scopes. */
   async memories(scopes: readonly MemoryScope[]): Promise<readonly ScopedMemory[]> {
     const all: ScopedMemory[] = [];
     for (const scope of scopes)
@@ -127,7 +127,7 @@ export class Memory {
       .map(({ memory, score }) => ({ scope: scopeOf.get(memory) ?? "user", memory, score }));
   }
 
-  /** Tells nobody of it any more; it may be restored. */
+  /** Removes a memory. `restore` brings it back. */
   remove(scope: MemoryScope, key: string, options: MemoryWriteOptions = {}): Promise<Remembered> {
     return this.#change(scope, key, { to: "removed", ...options });
   }
@@ -172,7 +172,7 @@ export class Memory {
     const rest = keys.filter((key) => !liveBefore.has(key) && !removedBefore.has(key));
     const older = rest.length === 0 ? rest : await keysInLog(log, rest);
     await log.write(({ live, removed }) => {
-      // What is too old to be held is in the log once: a second look would not find it gone.
+      // Old keys exist only in the log, and a retry would find them there again.
       const there = keys.filter(
         (key) => live.has(key) || removed.has(key) || (removedKeys.length === 0 && older.includes(key)),
       );
@@ -253,4 +253,55 @@ function unknownKey(key: string): LogError {
   return new LogError("entry_not_found", `Nothing is remembered under ${key} here; nothing was changed`, {
     memory: key,
   });
+}
+
+const SCOPES_MAX = 500;
+
+/** A scope that has a log. */
+export interface ScopeRow {
+  /** Its project; null: it is the user's. */
+  readonly project: string | null;
+  /** The log that counts, how long it is, and when it was last written to. */
+  readonly log: ConversationId;
+  readonly headSeq: number;
+  readonly updatedAt: string;
+}
+
+/** The scopes that have a log, the newest change first; what cannot be read is left out. */
+async function listScopes(holdfast: Holdfast): Promise<readonly ScopeRow[]> {
+  const newest = new Map<string, { readonly number: number; readonly row: ConversationRow }>();
+  for await (const row of holdfast.list({ filter: { prefix: "memory.", unlisted: true } })) {
+    const log = scopeLogOf(row.conversation);
+    if (log === null || row.damage !== null) continue;
+    if ((newest.get(log.name)?.number ?? 0) < log.number) newest.set(log.name, { number: log.number, row });
+    if (newest.size >= SCOPES_MAX) break;
+  }
+  const scopes: ScopeRow[] = [];
+  for (const { row } of newest.values()) {
+    const project = await projectOfLog(holdfast, row.conversation);
+    if (project === undefined) continue;
+    scopes.push({
+      project,
+      log: row.conversation,
+      headSeq: row.headSeq,
+      updatedAt: row.updatedAt,
+    });
+  }
+  return scopes;
+}
+
+/** Returns null for the user's log; undefined if the log is gone or has no project. */
+async function projectOfLog(
+  { space }: Holdfast,
+  conversation: ConversationId,
+): Promise<string | null | undefined> {
+  if (scopeLogOf(conversation)?.name === "memory.user") return null;
+  try {
+    const [stored] = await space.read({ conversation, limit: 1, types: ["conversation"] });
+    const root = stored === undefined ? null : decodeEntry(stored);
+    return root?.type === "conversation" ? root.project?.id : undefined;
+  } catch (error) {
+    if (isLogError(error) && (error.group === "missing" || error.group === "damaged")) return undefined;
+    throw error;
+  }
 }

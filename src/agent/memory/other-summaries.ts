@@ -6,7 +6,7 @@ import type { SummaryPointer } from "#log/projections/memories";
 import type { Conversation } from "#conversation/conversation";
 import type { SpaceStore } from "#store/facets";
 import type { HeadView } from "#store/requests";
-import { readRecordedProject } from "#agent/project/conversation-project";
+import { readRecordedProject } from "./project.ts";
 import { type Memory, scopeLog } from "./memory.ts";
 import { SUMMARIES_READ_MAX, SUMMARIES_TOLD_MAX } from "./memory-blocks.ts";
 import { type MemoryQuery, rankMemories } from "./rank-memories.ts";

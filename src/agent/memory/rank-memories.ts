@@ -90,7 +90,7 @@ function occurs(word: string, { text, words }: Field): boolean {
   return false;
 }
 
-/** What is asked for. */
+/** A memory query. */
 export interface MemoryQuery {
   /** Its words as they are typed, each to be found as it is: `%` and `*` are letters like others. */
   readonly literal: readonly string[];

@@ -7,7 +7,23 @@ import { projectionBy } from "#log/projections/projection";
 import type { Holdfast } from "#conversation/holdfast";
 import { LiveProjection } from "#conversation/live-projection";
 import { readLog } from "#conversation/read-log";
-import { beganAs, FIRST_LOG as FIRST, scopeLogOf } from "./scope-logs.ts";
+import type { Head } from "#log/lineage/head";
+
+const FIRST_LOG = 1;
+
+const SCOPE_LOG = /^(memory\.(?:user|project\.[0-9a-z]+))(?:\.([1-9]\d*))?$/;
+
+/** The scope whose log has this id, and which of its logs it is; null: another kind of log. */
+export function scopeLogOf(id: ConversationId): { readonly name: string; readonly number: number } | null {
+  const [whole, name = "", number] = SCOPE_LOG.exec(id) ?? [];
+  return whole === undefined ? null : { name, number: number === undefined ? FIRST_LOG : Number(number) };
+}
+
+/** The root of the first log that a scope had here: the same in every log that took the place of another. */
+export function beganAs({ leaf, summary }: Pick<Head, "leaf" | "summary">): EntryId {
+  const began = summary?.metadata["began"];
+  return typeof began === "string" ? began : leaf.id;
+}
 
 const TRIES_MAX = 20; // each means that another process moved the log in between
 const COPIED_AT_ONCE = 500;
@@ -47,12 +63,12 @@ export class ScopeLog {
     this.#scope = scope;
   }
 
-  /** What is remembered now, other processes' changes included. */
+  /** Returns the current memories, including changes by other processes. */
   read(): Promise<MemoryReader> {
     return this.#alone(() => this.#read());
   }
 
-  /** Writes what follows from what is remembered; nothing where that is nothing, or was written under its key before. */
+  /** Writes the facts that a plan derives from the current memories. Writes nothing if there are none, or the key is already used. */
   write(bodies: MemoryPlan, key: string | null = null): Promise<MemoryReader> {
     return this.#alone(() => this.#write(bodies, key));
   }
@@ -88,7 +104,7 @@ export class ScopeLog {
     }
   }
 
-  /** One at a time: what is kept of the log changes with every step. */
+  /** Runs one operation at a time: each changes the cached state of the log. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const run = this.#queue.then(work);
     this.#queue = run.catch(() => undefined);
@@ -110,11 +126,11 @@ export class ScopeLog {
       const facts = bodies(reader);
       if (facts.length === 0) return reader;
       if (this.#number === null) {
-        await this.#create(FIRST).catch(ignoreGone);
+        await this.#create(FIRST_LOG).catch(ignoreGone);
         continue; // another process may have made a later one in between
       }
       const { fromSeq } = (await this.#append(this.#number, facts, key)) ?? { fromSeq: null };
-      // The log may be gone by now with what was written: then it is written again, where it stays.
+      // Another process may have erased the log with this batch: then write it again to the next log.
       if (fromSeq === null || !(await this.#catchUp())) continue;
       const { erasing } = this.#reader;
       if (erasing === null || fromSeq <= erasing.seq) return this.#reader;
@@ -123,7 +139,7 @@ export class ScopeLog {
   }
 
   #id(number: number): ConversationId {
-    return parseConversationId(number === FIRST ? this.#scope.name : `${this.#scope.name}.${number}`);
+    return parseConversationId(number === FIRST_LOG ? this.#scope.name : `${this.#scope.name}.${number}`);
   }
 
   /** Starts from the log that counts; whether there is one. */
@@ -140,7 +156,7 @@ export class ScopeLog {
         return true;
       this.#forget();
     }
-    // A slow helper may have begun one anew that was erased: nobody looks there, and nothing is to be found in it.
+    // A slow process may have created an erased log again. It holds nothing.
     for (const number of numbers.filter((one) => one < highest))
       await this.#holdfast.space.erase(this.#id(number)).catch(ignoreLogError);
     this.#number = highest;
@@ -185,9 +201,9 @@ export class ScopeLog {
     this.#reader = new MemoryReader();
   }
 
-  /** Reads what was added; false: the log is not there any more. */
+  /** Reads new entries; false if the log no longer exists. */
   async #catchUp(): Promise<boolean> {
-    const id = this.#id(this.#number ?? FIRST);
+    const id = this.#id(this.#number ?? FIRST_LOG);
     const { space } = this.#holdfast;
     try {
       const head = await space.head(id);
@@ -241,7 +257,7 @@ export class ScopeLog {
 
   /** Copies what stays and erases the log; false: this store may only be read. Any number of processes may do it at once. */
   async #finish(): Promise<boolean> {
-    const number = this.#number ?? FIRST;
+    const number = this.#number ?? FIRST_LOG;
     const id = this.#id(number);
     const { space } = this.#holdfast;
     try {
@@ -251,7 +267,7 @@ export class ScopeLog {
       await space.erase(id);
     } catch (error) {
       if (isLogError(error, "read_only")) return false;
-      // Somebody else has finished it, or is past it by now; a store of files may say so as of a file that is gone.
+      // Another process has finished the move. A store of files may report that as a missing file.
       if (!isLogError(error, "conversation_not_found") && !isLogError(error, "store_gone")) throw error;
     }
     this.#forget();
@@ -279,7 +295,7 @@ export class ScopeLog {
   }
 }
 
-/** Whoever made it first has moved it on by now. */
+/** Ignores errors that say another process created the log or replaced it. */
 function ignoreGone(error: unknown): void {
   if (!isLogError(error, "store_gone") && !isLogError(error, "conversation_exists")) throw error;
 }

@@ -6,9 +6,8 @@ import type {
 } from "@ai-sdk/provider";
 import type { ContentBlock, Usage } from "#log/message";
 import { type Json, writeJsonObject } from "#log/json/json-text";
-import type { Price } from "./model.ts";
-import type { ModelEvent } from "./model-answer.ts";
-import { partBlock } from "./parts/provider-blocks.ts";
+import type { Price, ModelEvent } from "./model.ts";
+import { partBlock } from "./message-parts.ts";
 import { readJson } from "#log/json/read-json";
 
 type Metadata = { readonly [provider: string]: Json };
@@ -53,7 +52,7 @@ export class AnswerReader {
     this.#price = price;
   }
 
-  /** Takes a part in; gives what is to be told of it. */
+  /** Adds a part of the stream and returns the event to report, if any. */
   add(part: LanguageModelV4StreamPart): ModelEvent | null {
     switch (part.type) {
       case "text-start":
@@ -93,7 +92,7 @@ export class AnswerReader {
   }
 
   #addOther(part: LanguageModelV4StreamPart): void {
-    // What later versions add and nobody knows here has a default: it is kept.
+    // Parts that later versions add are kept as they are.
     if (part.type === "ping" || part.type === "raw" || part.type === "response-metadata") return;
     if (part.type === "tool-input-end" || (part.type === "tool-result" && part.preliminary === true)) return;
     if (part.type === "custom" && part.kind.endsWith(".message_start")) {
@@ -241,7 +240,7 @@ function warningText(warning: SharedV4Warning): string {
 
 const MILLION = 1_000_000;
 
-/** What was used, with its cost where the price is known. Input counts what came from no cache, as everywhere in a log. */
+/** Converts usage and adds its cost if the price is known. Input excludes cached tokens, as in every log. */
 function usageOf(usage: LanguageModelV4Usage | undefined, price: Price | null): Usage | null {
   if (usage === undefined) return null;
   const { inputTokens: input, outputTokens: output } = usage;

@@ -3,15 +3,14 @@ import { type Clock, systemClock } from "#conversation/clock";
 import type { Ending } from "#turn/rules/ending";
 import { SilenceWatch } from "#turn/silence-watch";
 import { AnswerReader } from "./answer-reader.ts";
-import type { AgentModel } from "./model.ts";
-import type { ModelOutcome, Finish, ModelAnswer, ModelEvent, ModelRequest } from "./model-answer.ts";
+import type { AgentModel, ModelOutcome, Finish, ModelAnswer, ModelEvent, ModelRequest } from "./model.ts";
 import { brokenStream, endingOf } from "./model-endings.ts";
 import { callOptionsOf } from "./request.ts";
 
 export interface AskOptions {
-  /** Aborted when nobody wants the answer any longer; what came by then is handed back. */
+  /** Cancels the call; the outcome contains the blocks received by then. */
   readonly signal: AbortSignal;
-  /** Told of what is streamed, in order. The next part is read once it is done. */
+  /** Receives streamed events in order. The next part is read after it returns. */
   readonly onEvent?: (event: ModelEvent) => void | Promise<void>;
   /** How long nothing at all may come, from the call on. */
   readonly silenceMs: number;
@@ -161,7 +160,7 @@ function finishOf(finish: FinishReason, hasCalls: boolean): Finish {
   if (finish?.raw === "pause_turn") return "paused";
   if (finish?.unified === "length") return "length";
   if (finish?.unified === "content-filter") return "filtered";
-  // An end that nobody knows is good enough for words, and not for acts.
+  // An unknown finish reason is accepted for text, but not for calls.
   if (finish?.unified === "other" && hasCalls) return "length";
   return hasCalls ? "calls" : "stop";
 }

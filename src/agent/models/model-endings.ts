@@ -62,7 +62,7 @@ export function endingOf(error: unknown, nowMs: number, model?: string): Ending 
   return model === undefined ? ending : { ...ending, message: withPlace(error, ending.message, model) };
 }
 
-/** Words of a service alone help nobody who does not know which it was. */
+/** Adds the model and the address to a message: the service's message alone does not name them. */
 function withPlace(error: unknown, message: string, model: string): string {
   const { url, statusCode: status } = (error ?? {}) as ErrorFields;
   if (typeof url !== "string" || !URL.canParse(url)) return message;
@@ -122,7 +122,7 @@ function signsOf(error: unknown): ErrorSigns {
 
 const ODD_STREAM = "The model's service sent something that is no part of an answer";
 
-/** Errors of the packages themselves, whose words quote what was sent or received. */
+/** Returns the signs of an error of the provider packages, whose messages quote the request or the response. */
 function knownError({ name, message }: ErrorFields): ErrorSigns | null {
   const kind = (error_kind: string, text: string): ErrorSigns => ({
     code: null,

@@ -1,6 +1,6 @@
 import type { Price } from "./model.ts";
 
-/** What is known of a model before it is asked. */
+/** Facts about a model that this package knows without calling it. */
 export interface ModelFacts {
   readonly window: number | null;
   readonly price: Price | null;

@@ -4,7 +4,7 @@ import { checkNumbers } from "#log/with-defaults";
 import type { AgentModel, ModelInput } from "./model.ts";
 import { modelFacts } from "./model-table.ts";
 import { type Provider, PROVIDERS, type ProviderSettings } from "./providers.ts";
-import { simModel } from "./sim/sim-model.ts";
+import { simModel } from "./sim-model.ts";
 
 export interface OpenModelOptions {
   /** Where the provider's service is, in place of where its package thinks it is. */

@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 
-/** What a provider's package is given; what is left out it finds by itself, if it does that. */
+/** Settings for a provider's package; it may read missing ones from the environment. */
 export interface ProviderSettings {
   readonly apiKey?: string;
   readonly baseURL?: string;

@@ -9,14 +9,18 @@ import type {
   LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
 import { ASSISTANT_FIRST, type ContextMessage, openedByUser } from "#log/projections/pairs";
-import type { AgentModel } from "./model.ts";
-import type { ModelRequest } from "./model-answer.ts";
+import type { AgentModel, ModelRequest } from "./model.ts";
 import { modelFacts } from "./model-table.ts";
-import { type RequestContext, assistantParts } from "./parts/assistant-parts.ts";
-import { CallNames, waitsForProvider } from "./parts/call-names.ts";
-import { dialectOf, showsMediaInResults } from "./parts/media-parts.ts";
-import { visibleParts, textPart, type VisiblePart } from "./parts/media-parts.ts";
-import { safeJson, safeText } from "./parts/safe-text.ts";
+import { type RequestContext, assistantParts, CallNames, waitsForProvider } from "./assistant-parts.ts";
+import {
+  dialectOf,
+  showsMediaInResults,
+  visibleParts,
+  textPart,
+  type VisiblePart,
+  safeJson,
+  safeText,
+} from "./message-parts.ts";
 
 /**
  * What a model is sent. Pure, and made of the log's own words alone: the same request gives the same bytes in any process, and

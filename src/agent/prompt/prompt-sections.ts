@@ -1,4 +1,5 @@
-/** What a section may be called. */
+import { LogError } from "#log/errors";
+import type { Json } from "#log/json/json-text"; /** What a section may be called. */
 const SECTION_NAMES = [
   "call",
   "environment",
@@ -56,4 +57,69 @@ const ENTITIES: { readonly [char: string]: string } = {
 
 function escapeAttribute(value: string): string {
   return value.replaceAll(/[&<>"\n\r]/g, (char) => ENTITIES[char] ?? char);
+}
+
+/** The parts of a system prompt, by what they are patched by; `system` is what stands first. */
+const PATCHED = ["system", "environment", "instructions", "memory", "skill", "skills"] as const;
+type PatchedName = (typeof PATCHED)[number];
+
+/** Other words for parts of the system prompt; null takes one away. */
+export type PromptPatch = { readonly [Name in PatchedName]?: string | null };
+
+/** A part of the prompt as it stands there; several may have one name. */
+export interface PromptPart {
+  readonly name: PatchedName;
+  readonly text: string;
+}
+
+export function checkPatch(patch: { readonly [name: string]: unknown }): void {
+  for (const [name, text] of Object.entries(patch)) {
+    if (!isPatched(name)) throw refused(`There is no section ${JSON.stringify(name)} of a system prompt`);
+    if (text !== null && typeof text !== "string")
+      throw refused(`The section ${name} of a prompt is patched with a text, or taken away with null`);
+  }
+}
+
+function refused(problem: string): LogError {
+  return new LogError(
+    "invalid_request",
+    `${problem}: patched are ${PATCHED.join(", ")}; nothing was written`,
+  );
+}
+
+function isPatched(name: string): name is PatchedName {
+  return PATCHED.some((section) => section === name);
+}
+
+/** What a log says of a patch; what this version knows nothing of is passed over. */
+export function storedPatch(stored: { readonly [name: string]: Json } | undefined): PromptPatch | null {
+  if (stored === undefined) return null;
+  const members = Object.entries(stored).filter(
+    ([name, text]) => isPatched(name) && (text === null || typeof text === "string"),
+  );
+  return Object.fromEntries(members);
+}
+
+/** The parts with other words where the patch has some: in the place of the first of that name, or behind all. */
+export function patchParts(parts: readonly PromptPart[], patch: PromptPatch | null): readonly PromptPart[] {
+  if (patch === null) return parts;
+  const output: PromptPart[] = [];
+  const remaining = new Map(Object.entries(patch) as [PatchedName, string | null][]);
+  for (const part of parts) {
+    const { name } = part;
+    if (!Object.hasOwn(patch, name)) {
+      output.push(part);
+      continue;
+    }
+    const text = remaining.get(name);
+    remaining.delete(name);
+    if (typeof text === "string") output.push(patched(name, text));
+  }
+  for (const [name, text] of remaining) if (text !== null) output.push(patched(name, text));
+  return output;
+}
+
+/** `system` is the host's own words; no other part can end its own section. */
+function patched(name: PatchedName, text: string): PromptPart {
+  return { name, text: name === "system" ? text : promptSection(name satisfies SectionName, text) };
 }

@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
-import type { ToolDefinition } from "#agent/models/model-answer";
-import type { InstructionFile } from "./instructions.ts";
-import { patchParts, type PromptPart, type PromptPatch } from "./prompt-patch.ts";
-import { promptSection } from "./prompt-sections.ts";
+import type { ToolDefinition } from "#agent/models/model";
+import { type InstructionFile, readInstructions } from "./instructions.ts";
+import { patchParts, type PromptPart, type PromptPatch, promptSection } from "./prompt-sections.ts";
+import type { Context } from "#log/projections/context";
+import { estimateTokens } from "#agent/compaction/token-estimate";
+import type { LoopTurn } from "#agent/loop/loop-turn";
+import { toolDefinition } from "#agent/tools/tool-schema";
 
 const BASE = `You work for a person, in a conversation, with the tools you are given.
 Do what is asked, find out what you do not know before you act on it, and say plainly what you did, what failed and what is open.
@@ -26,7 +29,7 @@ export interface ListedSkill {
 }
 
 export interface SystemPromptParts {
-  /** What stands first; a few sentences of our own unless given. */
+  /** The first part of the prompt (default: a few sentences of ours). */
   readonly base?: string;
   /** From the project's root down. */
   readonly instructions: readonly InstructionFile[];
@@ -73,7 +76,7 @@ function promptParts(parts: SystemPromptParts): readonly PromptPart[] {
     ),
     ...(memory === null || memory === "" ? [] : part("memory", promptSection("memory", memory))),
     ...part("skill", ...skills.map((skill) => skillSection(skill))),
-    // Last: what is activated leaves it and comes before it, and what was said before stays byte for byte.
+    // Last: an activated skill moves out of this list to a place before it, and everything before stays the same.
     ...(listedSkills.length === 0 ? [] : part("skills", promptSection("skills", listText(listedSkills)))),
   ];
 }
@@ -94,7 +97,7 @@ function listText(skills: readonly ListedSkill[]): string {
 
 export interface Reminder {
   readonly now: Date | null;
-  /** What was found in memory for this call, each a text of its own. */
+  /** Memories for this call, one text each. */
   readonly recall?: readonly string[];
 }
 
@@ -116,4 +119,62 @@ export function promptDigest(prompt: string): string {
 export function toolsDigest(tools: readonly ToolDefinition[]): string {
   const definitions = tools.map(({ name, description, inputSchema }) => [name, description, inputSchema]);
   return createHash("sha256").update(JSON.stringify(definitions)).digest("hex");
+}
+
+/** The parts of a request besides the messages. They are built for every call and not stored. */
+interface BuiltPrompt {
+  readonly system: string;
+  readonly tools: readonly ToolDefinition[];
+  readonly reminder: string | null;
+  /** A digest of the prompt, so that an audit sees changes. */
+  readonly promptDigest: string;
+  readonly toolsDigest: string;
+  /** How many tokens it is, about. */
+  readonly tokens: number;
+}
+
+/**
+ * Of the context: its skills in the order in which they were activated, and the messages that memory is asked for. What is
+ * active and not here is left out; `restore` tells of it. `system`: of the run's seeds, in place of what would be made.
+ */
+export async function buildPrompt(
+  turn: Pick<LoopTurn, "options" | "cwd" | "tools" | "memory" | "run">,
+  context: Pick<Context, "skills" | "messages"> & { readonly system: string | null },
+): Promise<BuiltPrompt> {
+  const { options, memory } = turn;
+  const tools = [...turn.tools.values()].map((tool) => toolDefinition(tool));
+  const patch = turn.run?.promptPatch ?? null;
+  const system =
+    context.system === null
+      ? systemPrompt(await readPromptParts(turn, context, tools), patch)
+      : promptText([{ name: "system", text: context.system }], patch);
+  return {
+    system,
+    tools,
+    reminder: reminderText({
+      now: new Date(options.clock.nowMs()),
+      recall: (await memory?.recall(context.messages)) ?? [],
+    }),
+    promptDigest: promptDigest(system),
+    toolsDigest: toolsDigest(tools),
+    tokens: estimateTokens(system) + estimateTokens(JSON.stringify(tools)),
+  };
+}
+
+async function readPromptParts(
+  { options, cwd, memory }: Pick<LoopTurn, "options" | "cwd" | "memory">,
+  { skills }: Pick<Context, "skills">,
+  tools: readonly ToolDefinition[],
+): Promise<SystemPromptParts> {
+  const read = cwd !== null && options.instructions ? await readInstructions(cwd) : null;
+  const skillTexts = await options.skills?.forPrompt(skills, cwd);
+  return {
+    ...(options.system === "" ? {} : { base: options.system }),
+    instructions: read?.files ?? [],
+    skills: skillTexts?.skills ?? [],
+    listedSkills: skillTexts?.offers ?? [],
+    memory: (await memory?.block()) ?? null,
+    cwd,
+    tools,
+  };
 }

@@ -14,17 +14,18 @@ import {
   type Permission,
 } from "#agent/agent-options";
 import type { ModelInput } from "#agent/models/model";
-import type { ReplayEvent, ReplayOptions, ReplayResult } from "./replay-options.ts";
-import type { BeforePrompt, ReplayPrompt } from "./replay-prompts.ts";
-import { ReplayRuns } from "./replay-runs.ts";
-import type { ReplaySource, SourcePrompt } from "./replay-source.ts";
 import {
+  type ReplayEvent,
+  type ReplayOptions,
+  type ReplayResult,
   dryRunTool,
   type UnansweredCall,
   recordedTool,
   type ReplayTools,
   isStandIn,
-} from "./replay-tools.ts";
+} from "./replay-options.ts";
+import type { BeforePrompt, ReplayPrompt, ReplaySource, SourcePrompt } from "./replay-source.ts";
+import { ReplayRuns } from "./replay-runs.ts";
 import { callKey } from "#log/diff/diff-item";
 import type { Entry, EntryOf } from "#log/entry";
 import { resultsByCall } from "#log/results-by-call";
@@ -187,7 +188,7 @@ export class ModelReplay {
     return this.#endState.outcome === "completed";
   }
 
-  /** Seeds that ended with what was to be answered are answered; everything else is sent. */
+  /** Runs a turn for run inputs that need an answer, and sends every other prompt. */
   async #carry(
     agent: Agent,
     {
@@ -205,7 +206,7 @@ export class ModelReplay {
     return agent.send(fork, await withImages(space, id, entry.message.content), { ...options, ...more });
   }
 
-  /** What is left of the replay's limits; null: nothing, or nobody waits for it any more. */
+  /** Returns the remaining limits; null if none remain, or the replay was cancelled. */
   async #remainingLimits(
     fork: Conversation,
   ): Promise<{ readonly maxSteps?: number; readonly maxCostMicros?: number } | null> {

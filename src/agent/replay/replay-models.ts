@@ -2,22 +2,21 @@ import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { checkNumbers } from "#log/with-defaults";
 import { cwdOf } from "#log/projections/settings";
-import { checkCostLimit } from "#agent/agent-result";
+import { checkCostLimit } from "#agent/turn-runner";
 import { memoryOf } from "#agent/memory/conversation-memory";
 import type { AgentModel, ModelInput } from "#agent/models/model";
 import { modelOfSettings } from "#agent/models/model-choice";
 import { openModel } from "#agent/models/open-model";
-import { turnTools } from "#agent/tools/turn-tools";
+import { turnTools } from "#agent/agent-options";
 import type { Tool } from "#turn/effects/tool";
 import { ModelReplay } from "./model-replay.ts";
-import type { ReplayOptions, ReplayPlan, ReplayResult } from "./replay-options.ts";
+import { type ReplayOptions, type ReplayPlan, type ReplayResult, REPLAY_TOOLS } from "./replay-options.ts";
 import {
   readReplaySource,
   type ReplaySource,
   type ReplayTarget,
   type SourcePrompt,
 } from "./replay-source.ts";
-import { REPLAY_TOOLS } from "./replay-tools.ts";
 
 /**
  * Sends the prompts of a run or a branch once more, in order and by the real loop, each model on a fork of its own. The

@@ -5,12 +5,14 @@ import type { UsageTotals } from "#log/summary";
 import type { Host, HostEvent } from "#turn/host";
 import type { AgentOptions, AgentResult } from "#agent/agent-options";
 import type { ModelInput } from "#agent/models/model";
-import type { UnansweredCall, ReplayTools } from "./replay-tools.ts";
+import type { Json } from "#log/json/json-text";
+import type { StandardSchema, Tool, ToolOutput } from "#turn/effects/tool";
+import { toolDefinition } from "#agent/tools/tool-schema";
 
 /** Whose tools, prompt and rules a replay has; a model is named apart. */
 export type ReplayAgent = Omit<AgentOptions, "model" | "fallbackModels" | "replaceTool" | "whenAsked">;
 
-/** Which prompts of a branch are sent again; all unless told. */
+/** The prompts of a branch to replay (default: all). */
 export interface ReplayPart {
   /** The first message that is not kept, from 1. */
   readonly fromMessage?: number;
@@ -24,17 +26,17 @@ export interface ReplayOptions extends ReplayPart {
   /** Each is asked on a fork of its own. */
   readonly models: readonly ModelInput[];
   readonly agent?: ReplayAgent;
-  /** `dry-run` unless told: nothing has an effect. */
+  /** How tools run (default: `dry-run`, without side effects). */
   readonly tools?: ReplayTools;
   /** Takes the place of what the agent says of its task; recorded in each fork. */
   readonly patchSystem?: string;
   /** Answers of each model, and microdollars, that its replay may take. */
   readonly maxSteps?: number;
   readonly maxCostMicros?: number;
-  /** Where the forks are worked on; where the original is unless told. */
+  /** The folder of the forks (default: that of the original). */
   readonly cwd?: string;
   readonly onEvent?: (event: ReplayEvent) => void;
-  /** Asked for every effect of live tools, and where the agent's own rules ask; where nobody can be asked they are refused. */
+  /** Decides on every side effect of live tools, and on calls for which the agent's rules ask. Without it, such calls are refused. */
   readonly onPermission?: NonNullable<Host["onPermission"]>;
   /** Stops the replay: what came of it is kept. */
   readonly signal?: AbortSignal;
@@ -49,7 +51,7 @@ export interface ReplayPlan {
   readonly prompts: number;
   /** Tools that the original called or was begun with, and that are not here. */
   readonly absent: readonly string[];
-  /** Tools that the original's run was not begun with; empty where nobody recorded that. */
+  /** Tools that the original run did not start with; empty if its tools are not recorded. */
   readonly added: readonly string[];
   /** What each model may cost; absent: there is no limit. */
   readonly maxCostMicros?: number;
@@ -119,3 +121,70 @@ export type ReplayEvent =
   | ({ readonly type: "ended" } & ReplayResult)
   /** What a host of the loop is told while a prompt is carried. */
   | Exclude<HostEvent, { readonly type: "ended" | "forked" }>;
+
+/** What becomes of a model's calls in a replay. */
+export type ReplayTools = "dry-run" | "recorded" | "live";
+
+export const REPLAY_TOOLS: readonly ReplayTools[] = ["dry-run", "recorded", "live"];
+
+/** A call of a replay that the original has no answer for. */
+export interface UnansweredCall {
+  readonly name: string;
+  readonly input: Json;
+}
+
+/** What the original's call of this tool with these arguments gave, the next one of them; null: there is none. */
+type AnswerLookup = (call: UnansweredCall) => Promise<ToolOutput | null>;
+
+const RESULT_CHARS_MAX = 1_048_576; // what was shown to a model once is shown again as it was
+
+const AS_SENT: StandardSchema = {
+  "~standard": { version: 1, vendor: "holdfast", validate: (value) => ({ value }) },
+};
+
+/** Without effects: what has none runs, what can say what it would do says so, everything else is told as not run. */
+export function dryRunTool(tool: Tool): Tool {
+  if (tool.effect === "none") return tool;
+  if (tool.dryRun !== undefined)
+    return standIn(tool, async (input, call) => tool.dryRun?.(input, call) ?? "");
+  return standIn(tool, async () => ({
+    isError: true,
+    content: `${tool.name} was not run: this is a replay, and the tool cannot say what it would do without doing it. Go on as if it were not there.`,
+  }));
+}
+
+/** By the record alone: no tool runs, and what a model sent is looked up as it sent it. */
+export function recordedTool(tool: Tool, answerOf: AnswerLookup): Tool {
+  const { inputSchema } = toolDefinition(tool);
+  const run: Tool["run"] = async (input) =>
+    (await answerOf({ name: tool.name, input })) ?? {
+      isError: true,
+      content: `${tool.name} was not run: this is a replay of a record, which has no such call. Go on without it.`,
+    };
+  return { ...standIn(tool, run), input: AS_SENT, inputSchema, outputChars: RESULT_CHARS_MAX };
+}
+
+const standIns = new WeakSet<Tool>();
+
+/** Whether a tool is a stand-in without side effects, which needs no permission. */
+export function isStandIn(tool: Tool): boolean {
+  return standIns.has(tool);
+}
+
+/** To a model the same tool. */
+function standIn(tool: Tool, run: Tool["run"]): Tool {
+  const { description, input, inputSchema, timeoutMs, outputChars, final } = tool;
+  const stands: Tool = {
+    name: tool.name,
+    effect: "none",
+    ...(description === undefined ? {} : { description }),
+    ...(input === undefined ? {} : { input }),
+    ...(inputSchema === undefined ? {} : { inputSchema }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(outputChars === undefined ? {} : { outputChars }),
+    ...(final === undefined ? {} : { final }),
+    run,
+  };
+  standIns.add(stands);
+  return stands;
+}

@@ -78,7 +78,7 @@ export class ReplayRuns {
     };
   }
 
-  /** What is kept of the first run is sent before its own; those that come later go on with what was replayed. */
+  /** The first run continues the original run; later runs continue replayed ones. */
   #continued(of: RunStart | null): Pick<Bodies["run_start"], "continues"> {
     if (of === null) return {};
     if (this.#runs.size === 0) return { continues: of.run };

@@ -3,9 +3,9 @@ import type { Skill } from "#log/entry";
 import { LogError } from "#log/errors";
 import { cwdOf } from "#log/projections/settings";
 import type { Note } from "#turn/one-at-a-time";
-import { recordOf, withoutSkill } from "./active-skills.ts";
+import { recordOf, withoutSkill, type SkillList, type Skills } from "./skills.ts";
 import { skillChange } from "./skill-tools.ts";
-import type { SkillList, Skills } from "./skills.ts";
+import type { Agent } from "#agent/agent";
 
 /** A conversation, the skills of its host, and how something is written beside the turns. */
 export interface SkillWork {
@@ -22,7 +22,7 @@ export async function activateSkill(
   const { active, cwd } = await read(work);
   const skill = recordOf(await skills.get(name, cwd));
   const changed = (await skills.activate(active, name, cwd)) !== active;
-  // What is active when it is written counts: a turn may have ended in between.
+  // Uses the skills at the time of writing: a turn may have ended in between.
   if (changed) await work.note(() => bodies(work, (now) => skills.activate(now, name, cwd)));
   return { skill, changed };
 }
@@ -61,4 +61,40 @@ async function bodies(
   const { skills } = await conversation.settings();
   const next = await change(skills);
   return next === skills ? [] : [skillChange(next)];
+}
+
+/** What may follow `/skill`. */
+export const SKILL_ORDER_HINT = "[NAME [off]]";
+
+/** Runs a `/skill` command (`NAME`, `NAME off` or nothing) and returns text for the user. */
+export async function runSkillOrder(agent: Agent, to: Conversation | string, rest: string): Promise<string> {
+  const [name = "", off, ...more] = rest.trim().split(/\s+/);
+  if (name === "") return listText(await agent.listSkills(to));
+  if (more.length > 0 || (off !== undefined && off !== "off"))
+    throw new LogError("invalid_request", "/skill takes a name, and `off` behind it to deactivate it");
+  if (off === "off") {
+    const { changed } = await agent.deactivateSkill(to, name);
+    return changed
+      ? `The skill ${name} is not active any more.`
+      : `The skill ${name} is not active; nothing was changed.`;
+  }
+  const { skill, changed } = await agent.activateSkill(to, name);
+  return changed
+    ? `The skill ${name} (${skill.source}) is active from the next message on.`
+    : `The skill ${name} is active already; nothing was changed.`;
+}
+
+function listText({ active, skills, issues }: Awaited<ReturnType<Agent["listSkills"]>>): string {
+  const names = new Set(active.map(({ name }) => name));
+  const lost = active.filter(({ name }) => !skills.some((one) => one.name === name));
+  const rows = [
+    ...skills.map(({ name, description }) => `${names.has(name) ? "*" : " "} ${name}: ${description}`),
+    ...lost.map(({ name }) => `* ${name} (not here)`),
+    ...issues.map(({ message }) => `! ${message}`),
+  ];
+  const first =
+    rows.length === 0
+      ? "There are no skills here."
+      : "Skills; * is active. /skill NAME activates one, /skill NAME off ends that.";
+  return [first, ...rows].join("\n");
 }

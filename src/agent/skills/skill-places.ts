@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, opendir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
 import { LogError } from "#log/errors";
-import { readTextStart } from "#agent/prompt/text-file";
+import { readTextStart } from "#agent/prompt/instructions";
 import { isMissing, isWithin } from "#agent/tools/folder-path";
 import type { SkillFile } from "./skill-file.ts";
 

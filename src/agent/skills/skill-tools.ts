@@ -4,8 +4,7 @@ import type { Json } from "#log/json/json-text";
 import type { ToolResultMessage } from "#log/message";
 import { LogError } from "#log/errors";
 import type { Tool } from "#turn/effects/tool";
-import { recordOf, withoutSkill, withSkill } from "./active-skills.ts";
-import type { Skills } from "./skills.ts";
+import { recordOf, withoutSkill, withSkill, type Skills } from "./skills.ts";
 
 const ACTIVATE = "activate_skill";
 const DEACTIVATE = "deactivate_skill";

@@ -1,11 +1,10 @@
-import { realpath } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { realpath, opendir } from "node:fs/promises";
+import { relative, resolve, join } from "node:path";
 import type { Skill } from "#log/entry";
 import { LogError } from "#log/errors";
 import { projectRoot } from "#agent/prompt/instructions";
 import type { ListedSkill, PromptSkill } from "#agent/prompt/system-prompt";
 import { isWithin } from "#agent/tools/folder-path";
-import { type SkillMatch, matchSkills, recordOf, withSkill } from "./active-skills.ts";
 import {
   checkPlaces,
   type SkillSource,
@@ -13,7 +12,6 @@ import {
   type SkillIssue,
   type SkillPlace,
 } from "./skill-places.ts";
-import { listResources, type SkillResources } from "./skill-resources.ts";
 
 const FOLDER = ".agents/skills"; // of a project, shared by agents
 
@@ -28,7 +26,7 @@ export interface SkillsOptions {
 export interface SkillList {
   /** One for each name, as it would be activated. */
   readonly skills: readonly SkillSource[];
-  /** What is there and cannot be taken. */
+  /** Skills that cannot be used. */
   readonly issues: readonly SkillIssue[];
 }
 
@@ -43,7 +41,7 @@ export class Skills {
     this.#places = checkPlaces(places);
   }
 
-  /** `cwd`: where the conversation is worked on; null: only what is no project's. */
+  /** `cwd`: the conversation's folder; null: only skills outside of projects. */
   async list(cwd: string | null): Promise<SkillList> {
     const { skills: found, issues } = await this.#find(cwd);
     return { skills: found.filter(({ hiddenBy }) => hiddenBy === null), issues };
@@ -74,7 +72,7 @@ export class Skills {
     return next;
   }
 
-  /** What is here of the active ones, and what is not as it was. */
+  /** Finds the active skills in the host's folders and reports changes. */
   async match(active: readonly Skill[], cwd: string | null): Promise<readonly SkillMatch[]> {
     return active.length === 0 ? [] : matchSkills(active, (await this.#find(cwd)).skills);
   }
@@ -119,4 +117,112 @@ function folderFor(folder: string, cwd: string | null): string {
   if (cwd === null) return folder;
   const from = resolve(cwd);
   return isWithin(from, folder) ? relative(from, folder) : folder;
+}
+
+const ENTRIES_MAX = 1_000; // looked at, for each prompt
+const FILES_MAX = 100; // told
+const DEPTH_MAX = 4;
+const SKIPPED = new Set(["node_modules", "SKILL.md", "__pycache__"]);
+
+interface SkillResources {
+  /** Paths from the skill's folder on, in order. */
+  readonly files: readonly string[];
+  /** There are more than are told. */
+  readonly isCut: boolean;
+}
+
+/** Lists the files beside a SKILL.md, without links and hidden files. */
+async function listResources(folder: string): Promise<SkillResources> {
+  const files: string[] = [];
+  let entries = 0;
+  const walk = async (under: string, depth: number): Promise<void> => {
+    const folders: string[] = [];
+    try {
+      for await (const entry of await opendir(join(folder, under))) {
+        if (++entries > ENTRIES_MAX) break;
+        if (entry.name.startsWith(".") || SKIPPED.has(entry.name) || !isPlain(entry.name)) continue;
+        const path = under === "" ? entry.name : `${under}/${entry.name}`;
+        if (entry.isFile()) files.push(path);
+        else if (entry.isDirectory() && depth < DEPTH_MAX) folders.push(path);
+      }
+    } catch {
+      return; // what cannot be looked into has nothing to tell
+    }
+    for (const path of folders.toSorted()) if (entries <= ENTRIES_MAX) await walk(path, depth + 1);
+  };
+  await walk("", 1);
+  const sorted = files.toSorted();
+  return { files: sorted.slice(0, FILES_MAX), isCut: entries > ENTRIES_MAX || sorted.length > FILES_MAX };
+}
+
+/** Whether a name fits on one line of a list. */
+function isPlain(name: string): boolean {
+  return !/\p{C}|\p{Zl}|\p{Zp}/u.test(name) && name.isWellFormed();
+}
+
+const ACTIVE_CHARS_MAX = 262_144; // every request has all of them
+
+/** The active skills with one more: in its place where it was active, else as the last. The same list: nothing changes. */
+export function withSkill(active: readonly Skill[], skill: Skill): readonly Skill[] {
+  const before = active.find(({ name }) => name === skill.name);
+  if (before === undefined) return [...active, skill];
+  if (before.source === skill.source && before.digest === skill.digest) return active;
+  return active.map((one) => (one.name === skill.name ? skill : one));
+}
+
+/** The active skills without one. */
+export function withoutSkill(active: readonly Skill[], name: string): readonly Skill[] {
+  return active.some((one) => one.name === name) ? active.filter((one) => one.name !== name) : active;
+}
+
+/** What the log keeps of an activation. */
+export function recordOf({ name, source, digest }: SkillSource): Skill {
+  return { name, source, digest };
+}
+
+/** An active skill, and the skill of that name in the host's folders. */
+interface SkillMatch {
+  readonly name: string;
+  /** Null: the model cannot be told of it. */
+  readonly source: SkillSource | null;
+  /** Why it is not as it was activated, for people. */
+  readonly problem: string | null;
+}
+
+/**
+ * What is here of the active skills, in their order. One that was activated from another place is not taken by its name
+ * alone: a folder that somebody else fills must not speak for it.
+ */
+export function matchSkills(
+  active: readonly Skill[],
+  available: readonly SkillSource[],
+): readonly SkillMatch[] {
+  let room = ACTIVE_CHARS_MAX;
+  return active.map(({ name, source, digest }) => {
+    const candidates = available.filter((one) => one.name === name);
+    const here = candidates.find((one) => source === undefined || one.source === source) ?? null;
+    const stays = "it stays active, and the model is not told of it until it is back";
+    if (here === null) {
+      const other =
+        candidates[0] === undefined
+          ? ""
+          : `; another one of this name is at ${candidates[0].source}, and activating it takes that`;
+      const where = source === undefined ? "" : ` (${source})`;
+      return {
+        name,
+        source: null,
+        problem: `The skill ${name}${where} is active in this conversation and is not here${other}; ${stays}`,
+      };
+    }
+    if (here.text.length > room)
+      return {
+        name,
+        source: null,
+        problem: `The skill ${name} is active in this conversation and there is no room for it: active skills have ${ACTIVE_CHARS_MAX} characters at most; ${stays}`,
+      };
+    room -= here.text.length;
+    const isChanged = digest !== undefined && digest !== here.digest;
+    const changed = `The skill ${name} (${here.source}) is not as it was when it was activated; the model is told of it as it is now, and activating it again takes note of that`;
+    return { name, source: here, problem: isChanged ? changed : null };
+  });
 }

@@ -2,7 +2,7 @@ import type { Conversation } from "#conversation/conversation";
 import { decodeEntry } from "#log/codec";
 import type { EndingClass } from "#log/ending-class";
 import { isLogError, LogError } from "#log/errors";
-import { parseEntryId } from "#log/ids";
+import { parseEntryId, parseKey } from "#log/ids";
 import { type Usage, textOfBlocks } from "#log/message";
 import type { PromptContent } from "#turn/accept";
 import { saysTheSame } from "#turn/known-turn";
@@ -10,9 +10,9 @@ import type { AgentResult } from "#agent/agent-options";
 import type { AgentWork, LoopProgress, LoopTurn } from "#agent/loop/loop-turn";
 import type { CallsToRun } from "#agent/loop/run-calls";
 import { type LoopEnd, runStep } from "#agent/loop/run-turn";
-import { readWaiting } from "#agent/read-waiting";
-import { isAnswered } from "#agent/rules/answer-entries";
-import type { DurableStep, StepBody } from "./durable-step.ts";
+import { readWaiting } from "#agent/pending-permissions";
+import { isAnswered } from "#agent/loop/answer-entries";
+import type { DurableStep, StepBody } from "./engine-steps.ts";
 import {
   batchEndOf,
   checkPointer,
@@ -20,9 +20,11 @@ import {
   readTurnFacts,
   readTurnEnd,
   type TurnFacts,
+  parsePointer,
+  type TurnPointer,
+  WAITS,
 } from "./turn-pointer.ts";
-import { attemptIn, promptKey, stepAppendKey, stepName } from "./step-names.ts";
-import { parsePointer, type TurnPointer, WAITS } from "./turn-pointer.ts";
+import type { Claim } from "#turn/one-at-a-time";
 
 /** A turn that is in the log, ready to be carried on. */
 export interface OpenTurn {
@@ -32,13 +34,13 @@ export interface OpenTurn {
 
 /** How turns are begun and taken up: as without an engine. */
 export interface TurnActions {
-  /** Null: no new words, the turn that was left goes on. */
+  /** Null: there is no prompt, and the interrupted turn continues. */
   readonly content: PromptContent | null;
   /** The key of the prompt, where the caller gave one: what began under it is the same turn, whatever the task. */
   readonly key: string | undefined;
   /** Writes the prompt and the turn's start under this key. */
   begin(key: string): Promise<OpenTurn>;
-  /** Goes on with the turn that was left. */
+  /** Continues the interrupted turn. */
   resume(): Promise<OpenTurn>;
   hasFollowUp(): Promise<boolean>;
   /** Makes the words that waited for the end of a turn the prompt of the next, in its run; null when none wait. */
@@ -55,7 +57,7 @@ export class TurnInSteps {
   readonly #work: AgentWork;
   readonly #steps: DurableStep;
   readonly #actions: TurnActions;
-  /** What was made here of the turn; null where the log knows better, or alone. */
+  /** The turn as this attempt has it; null if only the log has its current state. */
   #live: OpenTurn | null = null;
   #end: LoopEnd | null = null;
   /** Who was asked last, here. */
@@ -99,7 +101,7 @@ export class TurnInSteps {
     }
   }
 
-  /** The turn that a step belongs to: what goes on here has not ended, and is the one that it was. */
+  /** Returns the turn of a step. An open turn of this attempt is still the same turn. */
   async #turnAt(seq: number): Promise<TurnFacts> {
     const isOpenHere = this.#live !== null && this.#turn?.start.turn === this.#live.turn.turn;
     if (!isOpenHere || this.#turn === null) this.#turn = await readTurnFacts(this.#conversation, seq);
@@ -178,7 +180,7 @@ export class TurnInSteps {
     return turn.progress.deduped ? null : turn.progress.stepBatch;
   }
 
-  /** The turn of a step that is run here, as the log has it; or where it ended, by somebody else. */
+  /** Returns the open turn of a step, or the seq at which another process ended it. */
   async #open(begin: Begin, key: string): Promise<OpenTurn | { readonly endedSeq: number }> {
     const conversation = this.#conversation;
     if (begin === "middle") {
@@ -265,12 +267,12 @@ export class TurnInSteps {
   /** A turn that was ended under none of this task's keys was another's. */
   async #withRepeated(result: AgentResult, name: string, { end }: TurnFacts): Promise<AgentResult> {
     const own = end === null || (await this.#conversation.findAppend(this.#key(name))) !== null;
-    // The same task in other words: those were dropped, and whoever sent them has to know.
+    // The same task with another prompt: the prompt was dropped, and the result says so.
     if (own) return this.#differs ? { ...result, repeated: { differs: true } } : result;
     return { ...result, repeated: { differs: !(await this.#isAsked(result.prompt)) } };
   }
 
-  /** Whether a prompt in the log says what was asked here. */
+  /** Whether a prompt in the log has the same content as this request. */
   #isAsked(prompt: string | undefined): Promise<boolean> {
     const { space, id: conversation } = this.#conversation;
     return saysTheSame(space, { conversation, prompt: parseEntryId(prompt) }, this.#actions.content);
@@ -284,4 +286,47 @@ function lostTask({ id }: Conversation, { reason }: AbortSignal): LogError {
     { conversation: id },
     { cause: reason },
   );
+}
+
+const STEP = "turn:v1"; // goes up when a step means something else: an engine keeps results for ever
+
+/** What one attempt at a task has done in a conversation. */
+interface AttemptIn {
+  readonly claim: Claim;
+  steps: number;
+}
+
+const attempts = new WeakMap<DurableStep, Map<string, AttemptIn>>();
+
+/** The same for every turn that an attempt carries there: it owns the conversation in one epoch, and goes on numbering. */
+export function attemptIn(steps: DurableStep, conversation: string): AttemptIn {
+  checkSteps(steps);
+  const byConversation = attempts.get(steps) ?? new Map<string, AttemptIn>();
+  attempts.set(steps, byConversation);
+  // Every attempt writes in the task's name, so that the next need not wait for the one before, and fences it off.
+  const writer = `${steps.engine} task ${steps.taskId}`;
+  const attempt = byConversation.get(conversation) ?? { claim: { writer, epoch: null }, steps: 0 };
+  byConversation.set(conversation, attempt);
+  return attempt;
+}
+
+function checkSteps(steps: unknown): void {
+  const { taskId, step } = steps as { readonly taskId?: unknown; readonly step?: unknown };
+  if (typeof taskId === "string" && taskId !== "" && typeof step === "function") return;
+  throw new LogError("invalid_request", "Durable steps have a task's id and a function `step`");
+}
+
+/** Names the steps of turns by their order, which is the log's; a task may carry turns of several conversations. */
+function stepName(conversation: string, number: number): string {
+  return `${STEP}/${conversation}/${number}`;
+}
+
+/** What a step's last batch is known by. No time, no chance and no attempt is in it. */
+function stepAppendKey(taskId: string, stepKey: string): string {
+  return parseKey(`${taskId}/${stepKey}`);
+}
+
+/** The key of the batch that began the turn in that step. */
+function promptKey(stepKey: string): string {
+  return parseKey(`${stepKey}/prompt`);
 }

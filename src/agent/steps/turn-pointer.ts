@@ -7,7 +7,7 @@ import { detailsOf } from "#log/message";
 import type { Conversation } from "#conversation/conversation";
 import { decodeEntry } from "#log/codec";
 
-/** What an engine keeps of a step: where its entries are, how to tell that they are, and what a loop goes on by. */
+/** An engine's record of a step: the place of its entries, a check of them, and facts for the loop. */
 export type TurnPointer = {
   readonly v: 1;
   readonly fromSeq: number;
@@ -26,7 +26,7 @@ export type TurnPointer = {
 /** A step that ended with neither an answer nor the turn's end: a person is asked. */
 export const WAITS = "waiting";
 
-/** Says of a step what its entries say: it is the same whoever reads them, in whichever attempt. */
+/** Derives the outcome of a step from its entries alone, so every attempt gets the same. */
 function stepOutcome(
   entries: Iterable<Entry>,
 ): Pick<TurnPointer, "finishReason" | "usage" | "executedLocalToolCount"> {
@@ -183,7 +183,7 @@ export async function readTurnFacts({ space, id }: Conversation, seq: number): P
   throw new LogError("damaged", `Entry ${seq} of conversation ${id} belongs to no turn`, { seq });
 }
 
-/** How a turn ended, by whomever; null when it has not. */
+/** Returns the end of a turn, whichever process wrote it; null while it is open. */
 export async function readTurnEnd(
   { space, id: conversation }: Conversation,
   { seq: after, turn }: EntryOf<"turn_start">,

@@ -8,7 +8,6 @@ import type { ContentBlock } from "#log/message";
 import { type Fields, fieldsOf, countIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { isMissing, realPathOf } from "./folder-path.ts";
-import { imageType } from "./image-type.ts";
 
 /** The tools for work in a folder: `read`, `write`, `edit`, `search` and `shell`. */
 export function codingTools(options: ShellOptions): readonly Tool[] {
@@ -60,7 +59,7 @@ function readTool(cwd: string): Tool {
   };
 }
 
-/** Writes a file whole, or replaces one: whoever reads it has the old or the new text, never a part. */
+/** Writes or replaces a whole file. Readers see the old or the new text, never a part. */
 function writeTool(cwd: string): Tool {
   return {
     name: "write",
@@ -176,9 +175,52 @@ async function replaceFile(input: string, content: string): Promise<string> {
     await rename(temp, path);
   } catch (cause) {
     await rm(temp, { force: true });
-    // The system's own words name a file that nobody asked for.
+    // The system's message names a temporary file.
     const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
     throw new Error(`${input} could not be written (${why}). Nothing was changed`, { cause });
   }
   return path;
+}
+interface ImageKind {
+  readonly mediaType: string;
+  readonly signature: RegExp;
+  /** Whether there is as much of it as it says itself; a provider refuses half an image, and every request with it. */
+  isWhole(bytes: Buffer): boolean;
+}
+
+const KINDS: readonly ImageKind[] = [
+  {
+    mediaType: "image/png",
+    signature: /^\x89PNG\r\n/,
+    isWhole: (bytes) =>
+      bytes.length > 32 &&
+      bytes.toString("latin1", 12, 16) === "IHDR" &&
+      bytes.readUInt32BE(16) > 0 &&
+      bytes.readUInt32BE(20) > 0 &&
+      bytes.includes("IEND"),
+  },
+  {
+    mediaType: "image/jpeg",
+    signature: /^\xff\xd8\xff/,
+    isWhole: (bytes) =>
+      /\xff[\xc0-\xc3\xc5-\xc7\xc9-\xcb\xcd-\xcf]/.test(bytes.toString("latin1")) &&
+      bytes.includes("\u00FF\u00D9", 2, "latin1"),
+  },
+  {
+    mediaType: "image/gif",
+    signature: /^GIF8[79]a/,
+    isWhole: (bytes) => bytes.length > 13 && bytes.readUInt16LE(6) > 0 && bytes.readUInt16LE(8) > 0,
+  },
+  {
+    mediaType: "image/webp",
+    signature: /^RIFF[^]{4}WEBP/,
+    isWhole: (bytes) => bytes.length >= bytes.readUInt32LE(4) + 8,
+  },
+];
+
+/** What kind of image a file is, and whether it is a whole one; null: it is none. */
+export function imageType(bytes: Buffer): { readonly mediaType: string; readonly isWhole: boolean } | null {
+  const start = bytes.subarray(0, 16).toString("latin1");
+  const kind = KINDS.find(({ signature }) => signature.test(start));
+  return kind === undefined ? null : { mediaType: kind.mediaType, isWhole: kind.isWhole(bytes) };
 }

@@ -1,7 +1,7 @@
 import { fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { Tool, ToolOutput } from "#turn/effects/tool";
-import { runChild } from "#agent/tools/child-process";
+import { runChild } from "./shell-tool.ts";
 import { childOutput } from "#agent/tools/shell-tool";
 import { appendFile } from "node:fs/promises";
 

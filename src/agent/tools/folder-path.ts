@@ -13,7 +13,7 @@ export async function realPathOf(path: string, links: number = 0): Promise<strin
     const parent = dirname(path);
     if (!isMissing(error) || parent === path || links > LINKS_MAX) throw error;
     const whole = join(await realPathOf(parent, links), basename(path));
-    // A link to what is not there yet: whoever writes there makes it.
+    // A link to a missing file: writing there creates it.
     const target = await linkTarget(whole);
     return target === null ? whole : realPathOf(resolve(dirname(whole), target), links + 1);
   }

@@ -59,7 +59,7 @@ function readEntries(folder: string) {
 
 const bytes = Buffer.alloc(FILE_BYTES_MAX + 1);
 
-/** Null for what is not searched. */
+/** Returns null for files that are not searched. */
 function textOf(path: string): string | null {
   try {
     const file = openSync(path, "r");
@@ -100,7 +100,7 @@ function search({ folder, path, pattern, matchesMax }: SearchTask): void {
       if (!expression.test(line.slice(0, LINE_CHARS_MAX)) || ++matches > matchesMax) continue;
       lines.push(`${relative(folder, file)}:${index + 1}: ${line.slice(0, SHOWN_CHARS_MAX).trimEnd()}`);
     }
-    // What was found is told as it is found: a file that takes for ever does not cost what came before it.
+    // Report matches at once: a file that never ends does not lose earlier matches.
     if (lines.length > 0) tell(lines, false);
   }
   tell([], true);

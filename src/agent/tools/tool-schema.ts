@@ -1,4 +1,4 @@
-import type { ToolDefinition } from "#agent/models/model-answer";
+import type { ToolDefinition } from "#agent/models/model";
 import { LogError } from "#log/errors";
 import { fieldsIn, isSameJson } from "#log/json/json-fields";
 import { type Json, writeJsonObject } from "#log/json/json-text";
@@ -10,7 +10,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/; // what every provider takes
 const ISSUES_MAX = 20;
 const ANY_OBJECT: JsonSchema = { type: "object", properties: {} };
 
-// By the tool itself: the same text in every request, or the cache of the provider begins anew.
+// By tool: every request needs the same text, or the provider's cache misses.
 const definitions = new WeakMap<Tool, ToolDefinition>();
 
 /** A tool as a model is told of it. Throws where it cannot be told: before anything is asked. */

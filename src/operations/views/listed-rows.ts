@@ -2,14 +2,14 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { ListFilter } from "#conversation/list-conversations";
 import type { ConversationRow } from "#store/requests";
 import { STATES } from "#operations/text";
-import { type ListedState, listedState } from "#transfer/views/conversation-state";
+import { type ConversationState, readState } from "#transfer/views/conversation-state";
 
 /** A conversation of a list, with how it stands. */
 export interface ListedRow extends ConversationRow {
-  readonly state: ListedState;
+  readonly state: ConversationState;
 }
 
-export const LISTED_STATES = Object.keys(STATES) as readonly ListedState[];
+export const LISTED_STATES = Object.keys(STATES) as readonly ConversationState[];
 
 export const LIST_STATUSES = ["working", "waiting", "live", "unclean", "limited", "rolled"] as const;
 type ListStatus = (typeof LIST_STATUSES)[number];
@@ -18,7 +18,7 @@ interface StatusFilter {
   /** What the index of the list knows; of an open turn only its log and its lease say the rest. */
   readonly filter: ListFilter;
   /** Null: every state. */
-  readonly states: readonly ListedState[] | null;
+  readonly states: readonly ConversationState[] | null;
 }
 
 /**
@@ -61,7 +61,7 @@ export async function listRows(
       ...(next === null ? {} : { cursor: next }),
     });
     for (const listed of page.conversations) {
-      const state = await listedState(holdfast, listed, nowMs);
+      const state = await readState(holdfast, listed, nowMs);
       if (wanted?.states?.includes(state) ?? true) conversations.push({ ...listed, state });
     }
     next = page.cursor;

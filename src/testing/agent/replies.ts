@@ -1,5 +1,12 @@
-import { echo, escapeForRegExp, notedText, orderOf } from "#agent/models/sim/sim-words";
-import { piecesOf, recallFact, workSteps } from "#agent/models/sim/sim-words";
+import {
+  echo,
+  escapeForRegExp,
+  notedText,
+  orderOf,
+  piecesOf,
+  recallFact,
+  workSteps,
+} from "#agent/models/sim-orders";
 import { CUT_OFF_LABEL } from "#upstream/rules/preamble";
 import { GO_ON } from "#turn/rules/unanswered";
 

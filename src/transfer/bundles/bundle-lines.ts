@@ -30,7 +30,7 @@ export function batchEndIn(line: string): FileBatchEnd | null {
 const BATCH_ENTRIES = 1_000;
 const BATCH_CHARS = 2_097_152; // a batch of large messages must not fill the memory
 
-/** How much goes into a batch that nobody has cut before. */
+/** Limits batches of entries that had none where they come from. */
 export class BatchSize {
   #entries: number = 0;
   #chars: number = 0;
@@ -152,7 +152,7 @@ export class BlobAssembly {
   }
 }
 
-/** More than anyone has in one file; whoever reads it holds something of each. */
+/** A reader keeps some data of each conversation of a file in memory. */
 export const CONVERSATIONS_MAX = 10_000;
 
 const LOG_OPENING = '{"type":"log",';
@@ -168,7 +168,7 @@ export interface LogStart {
   readonly origin?: object;
 }
 
-/** When a file was made, and whether it is to be read only: redacted, it is not what was said. */
+/** The export time of a file, and whether it is redacted. A redacted file cannot be continued. */
 interface FileOptions {
   readonly exportedAt: string;
   readonly redacted: boolean;

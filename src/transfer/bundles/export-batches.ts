@@ -97,7 +97,7 @@ export async function* batchesAfter(
   };
   const unlinked = new UnlinkedBatch();
   let batch: StoredEntry[] = [];
-  // What is appended while they are read belongs to the next reading.
+  // Entries appended during this read belong to the next one.
   for await (const entry of readLog(log.space, log.id, { after: from.after, upTo: head.headSeq })) {
     const end = await ends.endAt(entry.seq);
     if (!broken) checkProof(check.add(entry, end));
@@ -157,7 +157,7 @@ export class FileLinks {
   readonly #keepsLinks: boolean;
   #previous: string;
 
-  /** `start`: what the first one goes on from; a fork's from the digest of the node it grows from in the file. */
+  /** `start`: the hash before the first one; for a fork, the digest of its origin in the file. */
   constructor(own: boolean, start: string) {
     this.#keepsLinks = own;
     this.#previous = start;

@@ -13,9 +13,9 @@ export interface BundleOptions {
   readonly withForks?: boolean;
   /** An image that entries name and that cannot be had. */
   readonly onMissing?: (digest: string) => void;
-  /** Without what looks like a secret; such a bundle is to be read, and cannot be gone on with. */
+  /** Removes what looks like a secret. A redacted bundle cannot be continued. */
   readonly redact?: RedactorOptions;
-  /** The time that the bundle says it was made at; now unless given. */
+  /** The export time in the bundle (default: now). */
   readonly exportedAt?: string;
 }
 

@@ -42,7 +42,7 @@ export interface ExportOptions {
   readonly onMissing: (digest: string) => void;
   /** Salvages a log whose links do not hold: all of it is written, and what follows the sound part as unproven. */
   readonly onUnproven?: (wrong: string, soundSeq: number) => void;
-  /** Makes a file that is to be read and not to be gone on with, and says so. */
+  /** Writes a redacted file: it can be read but not continued, and its header says so. */
   readonly redactor?: EntryChange;
 }
 
@@ -228,7 +228,7 @@ async function digestInFile(node: StoredEntry, { conversation, rootOrigin, chang
   return entryDigest(sha256, (await change?.entry(conversation, written, true)) ?? written);
 }
 
-/** Where the source is numbered anew, the first entry of its fork says so. */
+/** Adjusts the origin in a fork's first entry if its source has other numbers in the file. */
 function firstEntry(entry: StoredEntry, { head, source }: Parts): Partial<StoredEntry> {
   const { origin } = head;
   if (origin === null || source === undefined || source.shift === 0) return {};
@@ -268,7 +268,7 @@ async function* exportBlobs(
 function digestsIn(entries: readonly StoredEntry[]): ReadonlyMap<string, boolean> {
   const required = new Map<string, boolean>();
   for (const entry of entries) {
-    // What is damaged is not carried on as if it were whole: it cannot be read here either.
+    // A damaged entry throws here, so it is not exported as if it were sound.
     const images = contentBlobs(decodeEntry(entry));
     for (const digest of possibleBlobs(entry.payload)) if (!required.has(digest)) required.set(digest, false);
     for (const digest of images) required.set(digest, true);

@@ -64,7 +64,7 @@ export interface ImportedBundle {
   /** The shape of the file. */
   readonly format: string;
   readonly conversations: readonly ImportedConversation[];
-  /** What was wrong with a file of which as much as possible was taken. */
+  /** Problems of a salvaged file. */
   readonly problems: readonly ImportProblem[];
   /** How many lines were left out. */
   readonly leftOut: number;
@@ -179,12 +179,12 @@ function refusal(name: string, { problems, unusable, logs }: ImportReport): LogE
   });
 }
 
-/** What is wrong, and where. */
+/** Formats a problem with its place. */
 export function problemText({ line, byte, message }: ImportProblem): string {
   return line === 0 ? message : `line ${line}, byte ${byte}: ${message}`;
 }
 
-/** What was imported as one object for programs: all of it added up, named by its first conversation. */
+/** The result of an import as one JSON object: totals, named by the first conversation. */
 export interface ImportView {
   readonly conversation: string | undefined;
   readonly entries: number;

@@ -18,7 +18,7 @@ export interface ImportProblem {
   readonly message: string;
 }
 
-/** What a file holds and what is wrong with it, learned without writing anything. */
+/** The contents and the problems of a file, found without writing to the target. */
 export interface ImportReport {
   /** The name of its shape. */
   readonly format: string;
@@ -129,7 +129,7 @@ class FileCheck {
       const torn = whole ? "" : "The file was cut off in this line. ";
       this.#refuse(place, error, torn);
       const log = this.#log;
-      // How many entries a bad line stood for is not known, so the count starts anew behind it.
+      // The number of entries in a bad line is unknown, so the count restarts after it.
       if (log !== null && (("error" in step && step.unread) || error.code === "invalid_entry"))
         log.expected = null;
     }

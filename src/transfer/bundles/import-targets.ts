@@ -13,7 +13,7 @@ import type { ImportReport } from "./import-check.ts";
  */
 export type ImportState = "new" | "unfinished" | "blobs" | "same" | "conflict";
 
-/** Whether what is there already ends the import, or is told as one of its states; what is in conflict, where nothing is written. */
+/** Whether existing and conflicting conversations are states of the result; otherwise they are errors. */
 export interface TellThere {
   readonly same: boolean;
   readonly conflict: boolean;

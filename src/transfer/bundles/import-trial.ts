@@ -96,7 +96,7 @@ export class TrialLog<P> {
     return stamped;
   }
 
-  /** Begins as a fork, and gives the digest that its first link goes on from. */
+  /** Starts the log as a fork and returns the digest before its first hash. */
   async fork(stamped: StampedDraft, origin: TrialOrigin<P>): Promise<string> {
     const { draft, id, time } = stamped;
     const { entry, head, trial } = origin;

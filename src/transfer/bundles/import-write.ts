@@ -165,7 +165,7 @@ class ImportLog {
     if (this.#writes) await this.#flush(true);
   }
 
-  /** All of it is there: whoever wants may go on with it. */
+  /** Releases the lease: the conversation is complete, and any process may continue it. */
   async end(): Promise<void> {
     if (!this.#writes) return;
     await this.#flush(true);

@@ -260,7 +260,7 @@ class FileLinksCheck {
     return null;
   }
 
-  /** What is wrong with how it ends. */
+  /** Returns what is wrong with the end of the log, if anything. */
   end(): WrongLink | null {
     if (!this.linked) return null;
     const place = this.#place ?? NOWHERE;

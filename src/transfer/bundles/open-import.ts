@@ -129,7 +129,7 @@ const LINES: readonly LineKind[] = [
   },
 ];
 
-/** What a file is by its first line; null when nobody knows. */
+/** Returns the kind of a file by its first line; null if unknown. */
 function foreignLine(line: Fields): ForeignFile | null {
   const kind = LINES.find(({ is }) => is(line));
   return kind === undefined ? null : { kind: kind.kind, name: kind.name };
@@ -137,7 +137,7 @@ function foreignLine(line: Fields): ForeignFile | null {
 
 const COMPRESSED = { kind: "compressed", name: "compressed" };
 
-/** What is no text, by how its bytes begin. Nothing is ever unpacked: what a packed file may become has no bound. */
+/** Binary files by their first bytes. Archives are not unpacked, because their contents have no size limit. */
 const BEGINNINGS: readonly (readonly [string, ForeignFile])[] = [
   ["\u001F\u008B", COMPRESSED],
   ["PK\u0003\u0004", COMPRESSED],

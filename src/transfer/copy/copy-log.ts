@@ -44,7 +44,7 @@ export async function copyLog(
   sameUpTo: number = 0,
 ): Promise<LogCopy> {
   const { from, to, signal } = sides;
-  // In this order: whoever copies at the same time can then never be taken for being ahead of the source.
+  // In this order, a concurrent copy never looks as if it were ahead of the source.
   const there = await findHead(to, conversation);
   const head = await from.head(conversation);
   const prefix: SharedPrefix =
@@ -249,7 +249,7 @@ class LogWriter {
 
   async #append({ entries, end }: LogBatch, durability: Durability): Promise<void> {
     const { conversation } = this.#head;
-    // Before what names them: what is in the target can be read there.
+    // Blobs come before the entries that name them, so that every entry of the target can be read.
     await this.#putBlobs(entries);
     const { fromSeq, differs } = await this.#options.to.append({
       conversation,

@@ -1,5 +1,4 @@
-import { ScopeLog } from "#agent/memory/scope-log";
-import { beganAs, scopeLogOf } from "#agent/memory/scope-logs";
+import { ScopeLog, beganAs, scopeLogOf } from "#agent/memory/scope-log";
 import { Holdfast } from "#conversation/holdfast";
 import { readLog } from "#conversation/read-log";
 import { isLogError, LogError } from "#log/errors";
@@ -52,7 +51,7 @@ export class ScopesCopy {
         );
       before.push(conversation);
     }
-    // First of all: what is to be forgotten is not kept for as long as the rest takes.
+    // First, so that erased memories do not stay until the rest is copied.
     for (const conversation of before)
       await this.#to.space.erase(conversation).catch((error: unknown) => {
         if (!isGone(error, conversation)) throw error;

@@ -9,9 +9,9 @@ import { type LogCopy, copyLog, type CopySides, findHead } from "./copy-log.ts";
 import { ScopesCopy } from "./copy-scopes.ts";
 
 export interface CopyOptions {
-  /** Only these conversations, with those they were forked from; all, with what is remembered, unless given. */
+  /** Only these conversations and their sources (default: all, and memory). */
   readonly only?: readonly string[];
-  /** Stops after the batch that is being written. What is there can be gone on with. */
+  /** Stops after the current batch. The next copy continues there. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: CopyProgress) => void;
   /** A conversation was copied further, or is left. */
@@ -83,13 +83,13 @@ export interface FollowOptions extends CopyOptions {
   readonly signal: AbortSignal;
   /** Everything that was there is copied; from now on it is what comes. */
   readonly onCaughtUp?: () => void;
-  /** Between two looks for what was appended. */
+  /** How long to wait between two searches for new entries. */
   readonly pollMs?: number;
-  /** By which it waits; real time unless given. */
+  /** The clock for waiting (default: real time). */
   readonly clock?: Pick<Clock, "sleep">;
 }
 
-/** The same, and goes on with what is appended, until the signal fires. */
+/** Copies a space, then copies new entries until the signal fires. */
 export async function followSpace(from: Holdfast, to: Holdfast, options: FollowOptions): Promise<CopyResult> {
   const { signal, pollMs = POLL_MS, clock = systemClock } = options;
   const copy = new SpaceCopy(from, to, options);
@@ -97,7 +97,7 @@ export async function followSpace(from: Holdfast, to: Holdfast, options: FollowO
   options.onCaughtUp?.();
   for (let pass = 1; !signal.aborted; pass++) {
     await clock.sleep(pollMs, signal);
-    // Lists show what was changed last first; a log that was brought in with times of its own may stand further down.
+    // Lists start with the latest change, but an imported log keeps its own times and may come later.
     await copy.pass(pass % FULL_PASS === 0);
   }
   return copy.result();
@@ -118,7 +118,7 @@ class SpaceCopy {
   readonly #scopes: ScopesCopy;
   /** Up to which entry each log is known to be the same. */
   readonly #same: Map<ConversationId, number> = new Map();
-  /** What was left, and where its source was then: it is tried again when that has changed. */
+  /** Failures by conversation, with the source's head then. A failure is retried after the source changes. */
   readonly #failures: Map<
     ConversationId,
     { readonly outcome: CopyFailure; readonly headSeq: number | null }
@@ -235,7 +235,7 @@ class SpaceCopy {
       const seq = typeof details["seq"] === "number" ? details["seq"] : null;
       const outcome: CopyFailure = { conversation: id, state: "left", code, message, seq };
       const isReported = this.#failures.get(id)?.outcome.message === message;
-      // What is not to be had at the moment is tried again without a change.
+      // A temporary failure is retried even if the source does not change.
       this.#failures.set(id, { outcome, headSeq: error.group === "unavailable" ? null : headSeq });
       if (!isReported) this.#options.onConversation?.(outcome);
     }

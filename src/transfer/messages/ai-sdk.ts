@@ -261,7 +261,7 @@ function mediaBlock({ type, image, data, mediaType, filename }: AiSdkPartLike): 
   return { type: "file", mediaType: kind, data: bytes.data, ...name };
 }
 
-/** Base64 of what is given by its bytes; null for an address, which only its own side can follow. */
+/** Returns bytes as base64; null for a URL, which only the provider can follow. */
 function bytesIn(input: unknown): { readonly data: string; readonly mediaType?: string } | null {
   if (input instanceof Uint8Array) return { data: toBase64(input) };
   if (input instanceof ArrayBuffer) return { data: toBase64(new Uint8Array(input)) };

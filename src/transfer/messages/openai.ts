@@ -196,7 +196,7 @@ function callBlock(call: OpenAICallLike): ContentBlock {
   return withRest(SHAPE, block, { part: call, written: callOf(block) });
 }
 
-/** What is no JSON stays the text it is. */
+/** Parses JSON; other text stays text. */
 function parsed(text: string): Json {
   try {
     return readJson(text);

@@ -139,7 +139,7 @@ function ownBlock(block: Fields): Json {
     : block;
 }
 
-/** What is wrong with a row is told with where it is. */
+/** Adds the place of a row to errors about it. */
 export function located<T>(place: string, read: () => T): T {
   try {
     return read();

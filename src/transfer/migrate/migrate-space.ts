@@ -23,7 +23,7 @@ export interface MigrateOptions {
   readonly only?: readonly string[];
   /** Reads and checks everything, and writes nothing. */
   readonly dryRun?: boolean;
-  /** Stops before the next conversation. What is there can be gone on with. */
+  /** Stops before the next conversation. The next migration continues there. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: { readonly done: number; readonly total: number }) => void;
   readonly onConversation?: (outcome: MigrateOutcome) => void;
@@ -110,13 +110,13 @@ export interface FollowMigrationOptions extends MigrateOptions {
   readonly signal: AbortSignal;
   /** Everything that was there is brought; from now on it is what comes. */
   readonly onCaughtUp?: () => void;
-  /** Between two looks for what was written. */
+  /** How long to wait between two searches for new messages. */
   readonly pollMs?: number;
-  /** By which it waits; real time unless given. */
+  /** The clock for waiting (default: real time). */
   readonly clock?: Pick<Clock, "sleep">;
 }
 
-/** The same, and goes on with what is written there, until the signal fires. */
+/** Migrates a source, then its new messages until the signal fires. */
 export async function followMigration(
   holdfast: Holdfast,
   source: MigrationSource,
@@ -137,7 +137,7 @@ class Migration {
   readonly #holdfast: Holdfast;
   readonly #source: MigrationSource;
   readonly #options: MigrateOptions;
-  /** What is brought, by the version of the source. */
+  /** Migrated versions by conversation. */
   readonly #done: Map<string, string> = new Map();
   readonly #failures: Map<string, MigrateFailure> = new Map();
   readonly #brought: Set<string> = new Set();
@@ -210,7 +210,7 @@ class Migration {
       if (!isLogError(error) || FATAL.has(error.code)) throw error;
       const { code, message } = error;
       const failure: MigrateFailure = { state: "left", conversation, source, code, message };
-      // What is not to be had at the moment is tried again without a change.
+      // A temporary failure is retried even if the source does not change.
       if (error.group !== "unavailable") this.#done.set(name, version);
       const isReported = this.#failures.get(name)?.message === message;
       this.#failures.set(name, failure);
@@ -345,7 +345,7 @@ async function checkOrder(
       );
 }
 
-/** What is to be written from the next piece on: an end without messages may be there, or have no start here. */
+/** Returns the pieces to write. Skips ends that are already stored or whose run has no start here. */
 async function missingPieces(
   space: SpaceStore,
   id: ConversationId,

@@ -8,7 +8,7 @@ export interface MigrationSource {
   readonly id: string;
   /** For people: without a password. */
   readonly name: string;
-  /** How what is there is taken, line by line, for people to check. */
+  /** How columns or steps map to messages, one line each, for the user to check. */
   readonly mapping: readonly string[];
   conversations(): Promise<readonly SourceConversation[]>;
   /** All of one, checked: a row that cannot be read is an error that names it. `space`: as it was listed. */
@@ -29,7 +29,7 @@ export interface SourceConversation {
   readonly mailbox?: string;
 }
 
-/** What was written at once there, and is one append here: a row, or the result of a step. */
+/** A row or the result of a step in the source, which is one append here. */
 export interface SourcePiece {
   /** The append's key: the same whenever it is read. */
   readonly key: string;
@@ -40,7 +40,7 @@ export interface SourcePiece {
   readonly shape: ShapeName | null;
   /** Messages as they are there. */
   readonly messages: readonly Json[];
-  /** What is known of each message beyond what it says, in the same order; else its own `message_id` and `internal` count. */
+  /** Marks of each message, in the same order (default: the message's own `message_id` and `internal`). */
   readonly marks?: readonly MessageMarks[];
   /** A run that begins with this piece. */
   readonly run?: Bodies["run_start"];

@@ -8,7 +8,7 @@ import { openPostgresSource, openSqliteSource, type SourceDatabase } from "./sou
 
 /** Of a table `table` and `columns`, of a queue the others; `shape` of either. */
 export interface MigrationSourceOptions {
-  /** `NAME`, or `SCHEMA.NAME`; the only one that looks like it unless given. */
+  /** `NAME` or `SCHEMA.NAME` (default: the only table that looks like messages). */
   readonly table?: string;
   /** Those that are not found by their names. */
   readonly columns?: ColumnNames;
@@ -22,9 +22,9 @@ export interface MigrationSourceOptions {
   readonly prompt?: string;
   /** The member of a step's result that has the messages which it appended; found among the usual ones unless given. */
   readonly messages?: string;
-  /** Steps have all messages that there were by then: of each, what is new is brought. */
+  /** Each step holds the whole list of messages so far; only the new ones are imported. */
   readonly wholeLists?: boolean;
-  /** What messages look like; each is taken for what it looks like unless given. */
+  /** The shape of messages (default: detected for each message). */
   readonly shape?: ShapeName;
 }
 

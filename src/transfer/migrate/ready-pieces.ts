@@ -194,7 +194,7 @@ export function withMarks(message: Message, { id, internal }: MessageMarks, entr
   };
 }
 
-/** The same message without what its marks added; `before`: what was read of the source. */
+/** Returns the message without its marks. `before`: the message as the source has it. */
 export function withoutMarks(message: Message, { id, internal }: MessageMarks, before: Message): Message {
   const { internal: wasInternal, details, ...content } = message;
   const { migratedFrom, ...others } = fieldsOf(details);
@@ -265,7 +265,7 @@ export function comparePieces(pieces: readonly ReadyPiece[], here: readonly Mess
   return { same, ahead: here.length - index, difference: null };
 }
 
-/** What is here, without what bringing it has added. */
+/** Returns the stored messages without what the migration added. */
 function plainMessages({ messages, marks }: ReadyItem, here: readonly MessageHere[]): readonly Message[] {
   return here.map(({ message }, index) => {
     const before = messages[index];

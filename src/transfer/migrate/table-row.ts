@@ -39,7 +39,7 @@ function roleMember(role: string | null): { readonly role?: string } {
   return role === null ? {} : { role: ALIKE[role.toLowerCase()] ?? role };
 }
 
-/** What is no JSON is text; JSON in a column of text counts where it is blocks or a message, else somebody typed it. */
+/** Reads a column's content. Text is parsed as JSON only if it holds blocks or a message; otherwise a user typed it. */
 function contentOf({ text, json }: Cell): Json {
   if (text === null) return null;
   if (json) return parseExact(text);
@@ -245,7 +245,7 @@ function plain(column: string): string {
   return column.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
 }
 
-/** Given names that the table does not have, of which nobody should hear from the database. */
+/** Returns the names that the table does not have, so that the error is ours and not the database's. */
 export function unknownColumns(columns: readonly string[], input: ColumnNames): readonly string[] {
   return Object.values(input).filter((column: string) => !columns.includes(column));
 }

@@ -50,7 +50,7 @@ export async function readTranscript(
   };
 }
 
-/** A title is no part of a branch, and stands at the top of every page: what is taken out of it is told like the rest. */
+/** Redacts the title. It is not part of the branch, but every page shows it, so hits in it are reported too. */
 async function redactedTitle(
   conversation: Conversation,
   title: string,
@@ -113,7 +113,7 @@ function rewritten(entry: BranchEntry, payload: string): BranchEntry {
   return Object.assign(presentEntry(written), { hidden });
 }
 
-/** A branch as one JSON object for programs that show it, redacted unless told otherwise. It cannot be imported. */
+/** Returns a branch as one JSON object for programs that show it (default: redacted). It cannot be imported. */
 export async function exportJson(
   conversation: Conversation,
   options: TranscriptOptions = {},

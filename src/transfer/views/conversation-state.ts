@@ -6,10 +6,10 @@ import type { LeaseView } from "#log/lineage/head";
 import { isHeld } from "#log/plans/lease";
 import type { LastTurn } from "#log/summary";
 import type { ConversationRow } from "#store/requests";
-import { readWaiting } from "#agent/read-waiting";
+import { readWaiting } from "#agent/pending-permissions";
 import { isDeadProcess } from "#turn/running-process";
 
-/** How a turn that is over has ended. `limited`: whoever carried it is not free yet; `limit_over`: it is again. */
+/** How a turn ended. `limited`: its rate limit still applies; `limit_over`: it has passed. */
 type EndedTurnState = "quiet" | "stopped" | "failed" | "limited" | "limit_over";
 
 function endedTurnState(last: Extract<LastTurn, { state: "ended" }> | null, nowMs: number): EndedTurnState {
@@ -30,7 +30,7 @@ export type ConversationState =
   | "newer_format"
   | "gone";
 
-/** What the list itself says; where a turn is open, whether somebody carries it, or it waits for a person. No more if its log is long. */
+/** Derives the state of a row. Only for an open turn does it read the lease and pending permission requests. */
 export async function readState(
   holdfast: Holdfast,
   row: ConversationRow,
@@ -54,7 +54,7 @@ export async function readState(
   }
 }
 
-/** Whether somebody works on a conversation; a process of this machine that has died does not, whatever its lease says. */
+/** Whether a process works on a conversation. The lease of a dead process on this machine does not count. */
 export async function isWorkedOn(lease: LeaseView | null): Promise<boolean> {
   return isHeld(lease) && !(await isDeadProcess(lease.writer));
 }

@@ -12,13 +12,13 @@ export function kindOf(entry: Entry): string {
   return entry.message.role === "toolResult" ? "result" : entry.message.role;
 }
 
-/** What an answer cost, in microdollars; null where nobody said. */
+/** Returns the cost of an answer in microdollars; null if unknown. */
 export function costIn(entry: Entry): number | null {
   if (entry.type !== "message" || entry.message.role !== "assistant") return null;
   return entry.message.usage?.costMicros ?? null;
 }
 
-/** The beginning of what an entry says; as it is stored, so whoever shows it makes it harmless. */
+/** Returns the start of an entry's text as stored. Callers make it safe to show. */
 export function entryPreview(entry: Entry): string {
   return rawPreview(entry).slice(0, PREVIEW_CHARS).toWellFormed();
 }

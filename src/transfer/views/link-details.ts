@@ -11,7 +11,7 @@ export interface LinkDetails {
   readonly messages: number;
   /** What it was sent of what came before it, with its first prompt. */
   readonly priorContext: PriorContextCounts | null;
-  /** That it ended, and why, in the words of whoever ended it; null: nobody said so. */
+  /** The recorded end of the session and its reason; null if none is recorded. */
   readonly ended: { readonly reason: string; readonly time: string } | null;
 }
 
@@ -45,7 +45,7 @@ export function linkDetails({ links, carriers }: Chain, facts: readonly Entry[])
 
 type OfUpstream = EntryOf<"attempt"> | EntryOf<"upstream_end">;
 
-/** What was written about a link in its spell. What another log holds of it is not read. */
+/** Returns the facts about a session between its link and the next. Facts of other logs are not read. */
 function spellOf(links: readonly Link[], index: number, facts: readonly Entry[]): readonly OfUpstream[] {
   const link = links[index];
   if (link === undefined || link.inherited) return [];

@@ -10,7 +10,7 @@ const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?$/u;
 const STYLED_BEFORE = /\p{Emoji}$/u;
 const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
 
-/** Stored text made safe to show: it can neither move the cursor nor hide or reorder what is read. */
+/** Makes stored text safe to show: it cannot move the cursor, and cannot hide or reorder text. */
 export function safeText(text: string): string {
   return text.replaceAll(LINE_END, "\n").replaceAll(CONTROLS, "").replaceAll(UNSEEN, marker).toWellFormed();
 }

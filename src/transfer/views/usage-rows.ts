@@ -7,7 +7,7 @@ export const USAGE_BY = ["day", "model", "conversation"] as const;
 /** What usage is added up by. */
 export type UsageBy = (typeof USAGE_BY)[number];
 
-/** What was used under one name. */
+/** The usage under one name. */
 export interface UsageRow extends UsageSum {
   readonly name: string;
 }

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chooseCut } from "#agent/compaction/choose-cut";
+import { chooseCut } from "#agent/compaction/compact";
 import { readContextWindow } from "#conversation/reading";
 import type { EntryBody } from "#log/entry";
 import type { ContentBlock } from "#log/message";

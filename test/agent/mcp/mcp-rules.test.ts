@@ -2,14 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limitedFetch } from "#agent/mcp/mcp-connection";
+import { limitedFetch, outputOf } from "#agent/mcp/mcp-connection";
 import { loadSdk } from "#agent/mcp/load-sdk";
-import { outputOf } from "#agent/mcp/mcp-connection";
 import { checkServers, type McpServer, recordOfServer } from "#agent/mcp/mcp-server";
 import { McpServers } from "#agent/mcp/mcp-servers";
 import { offeredTools, toolName } from "#agent/mcp/mcp-tool-list";
-import { serverBodies, withKnownTools } from "#agent/mcp/given-servers";
-import { restoreServers } from "#agent/mcp/restored-servers";
+import { serverBodies, withKnownTools, restoreServers } from "#agent/mcp/conversation-servers";
 import type { Json } from "#log/json/json-text";
 
 describe("names of tools", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ModelEvent } from "#agent/models/model-answer";
+import type { ModelEvent } from "#agent/models/model";
 import { ask, call, finish, type Part, streamed, text } from "../../support/streamed-model.ts";
 
 test("an answer is its blocks in order, with its usage and what it cost", async () => {

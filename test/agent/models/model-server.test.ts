@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { askModel } from "#agent/models/ask-model";
-import type { ModelRequest } from "#agent/models/model-answer";
+import type { ModelRequest } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import { textOf } from "../../support/block-text.ts";
 import { result, said, tools, user } from "../../support/context-messages.ts";

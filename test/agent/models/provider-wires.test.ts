@@ -4,8 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askModel } from "#agent/models/ask-model";
-import type { AgentModel } from "#agent/models/model";
-import type { ModelOutcome, ModelAnswer, ModelRequest } from "#agent/models/model-answer";
+import type { AgentModel, ModelOutcome, ModelAnswer, ModelRequest } from "#agent/models/model";
 import { openModel } from "#agent/models/open-model";
 import type { ContextMessage } from "#log/projections/pairs";
 import { result, said, tools, user } from "../../support/context-messages.ts";

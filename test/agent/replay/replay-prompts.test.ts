@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { assistant, type EntryBody, user } from "#index";
-import { firstMessageFor, promptsToReplay } from "#agent/replay/replay-prompts";
+import { firstMessageFor, promptsToReplay } from "#agent/replay/replay-source";
 import { Holdfast } from "#conversation/holdfast";
 import type { BranchEntry } from "#conversation/history-pages";
 import { inMemoryStore } from "#stores/in-memory/index";

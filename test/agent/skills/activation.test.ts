@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runSkillOrder } from "#agent/skills/skill-order";
+import { runSkillOrder } from "#agent/skills/change-skills";
 import { Skills } from "#agent/skills/skills";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
 import { decodeEntry } from "#log/codec";

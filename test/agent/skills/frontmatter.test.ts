@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readFrontmatter } from "#agent/skills/frontmatter";
-import { parseSkill } from "#agent/skills/skill-file";
+import { readFrontmatter, parseSkill } from "#agent/skills/skill-file";
 
 const fields = (front: string): Record<string, unknown> =>
   Object.fromEntries(

@@ -180,6 +180,6 @@ describe("what a model is told", () => {
     await expect(skills.activate(active, "five", null)).rejects.toMatchObject({ code: "invalid_request" });
     const five = [...active, { name: "five" }];
     expect(names((await skills.forPrompt(five, null)).skills)).toEqual(["one", "two", "three", "four"]);
-    expect((await skills.match(five, null)).at(-1)).toMatchObject({ found: null });
+    expect((await skills.match(five, null)).at(-1)).toMatchObject({ source: null });
   });
 });

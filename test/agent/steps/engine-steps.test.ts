@@ -1,9 +1,13 @@
 /** What is made of any engine: names, heartbeats, and what a turn does when they fail. */
 import { expect, test } from "vitest";
-import { absurdSteps, absurdWorkerOptions } from "#agent/steps/absurd-steps";
-import { directSteps } from "#agent/steps/engine-steps";
-import { engineSteps, type StepEngine } from "#agent/steps/engine-steps";
-import { openWorkflowSteps } from "#agent/steps/open-workflow-steps";
+import {
+  absurdSteps,
+  absurdWorkerOptions,
+  directSteps,
+  engineSteps,
+  type StepEngine,
+  openWorkflowSteps,
+} from "#agent/steps/engine-steps";
 import type { Clock } from "#conversation/clock";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";

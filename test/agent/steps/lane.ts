@@ -1,4 +1,4 @@
-import type { DurableStep } from "#agent/steps/durable-step";
+import type { DurableStep } from "#agent/steps/engine-steps";
 import type { Json } from "#log/json/json-text";
 
 /** What a task is for. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { defineWorkflow, OpenWorkflow, Worker } from "openworkflow";
 import { BackendSqlite } from "openworkflow/sqlite";
-import { openWorkflowSteps } from "#agent/steps/open-workflow-steps";
+import { openWorkflowSteps } from "#agent/steps/engine-steps";
 import type { Attempt, Lane, TaskInput } from "./lane.ts";
 
 const NAME = "turn";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Agent } from "#agent/agent";
 import type { AgentOptions, AgentResult } from "#agent/agent-options";
-import type { DurableStep } from "#agent/steps/durable-step";
+import type { DurableStep } from "#agent/steps/engine-steps";
 import type { Conversation } from "#conversation/conversation";
 import { Holdfast } from "#conversation/holdfast";
 import type { StoredEntry } from "#log/entry";

@@ -1,5 +1,4 @@
-import { simActs } from "#agent/models/sim/sim-orders";
-import { piecesOf } from "#agent/models/sim/sim-words";
+import { simActs, piecesOf } from "#agent/models/sim-orders";
 import type { ScriptedAnswer, WireName } from "./scripted-answer.ts";
 
 type Fields = { readonly [name: string]: unknown };

@@ -1,6 +1,6 @@
 import { checkServers, type McpServer } from "#agent/mcp/mcp-server";
 import { McpServers } from "#agent/mcp/mcp-servers";
-import { SKILL_ORDER_HINT } from "#agent/skills/skill-order";
+import { SKILL_ORDER_HINT } from "#agent/skills/change-skills";
 import { isLogError } from "#log/errors";
 import { type Fields, fieldsOf, listIn, textIn, wordsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";

@@ -1,6 +1,6 @@
 import type { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
-import { endTurnProcesses } from "#agent/loop/turn-left";
+import { endTurnProcesses } from "#agent/loop/abandoned-turn";
 import { modelOfSettings } from "#agent/models/model-choice";
 import { modelChange } from "#log/projections/settings";
 import { modelNames } from "#agent/models/model-table";

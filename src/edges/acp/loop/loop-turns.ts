@@ -1,7 +1,7 @@
 import { Agent } from "#agent/agent";
 import type { AgentResult } from "#agent/agent-options";
 import type { CompactionResult } from "#agent/compaction/compact";
-import { runSkillOrder } from "#agent/skills/skill-order";
+import { runSkillOrder } from "#agent/skills/change-skills";
 import { modelFacts } from "#agent/models/model-table";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -18,7 +18,7 @@ import type { BridgeTurn, BridgeTurns, LoadedLoop } from "#edges/acp/bridge-agen
 import { type AgentLoop, LoopAgent, type LoopSession } from "./loop-agent.ts";
 import { TOO_LITTLE_TO_SUMMARIZE } from "#operations/text";
 import { decodeEntry } from "#log/codec";
-import { serversFor } from "#agent/mcp/given-servers";
+import { serversFor } from "#agent/mcp/conversation-servers";
 import type { McpServers } from "#agent/mcp/mcp-servers";
 import { withDefaults } from "#log/with-defaults";
 import { EditorServers, type LoopCommand, loopCommandIn } from "./editor-input.ts";

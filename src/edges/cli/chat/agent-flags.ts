@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from "node:util";
 import { Agent } from "#agent/agent";
 import type { AgentTurnOptions } from "#agent/agent-options";
-import { checkCostLimit } from "#agent/agent-result";
+import { checkCostLimit } from "#agent/turn-runner";
 import { Memory } from "#agent/memory/memory";
 import { openModel } from "#agent/models/open-model";
 import { withoutModelKeys } from "#agent/models/providers";

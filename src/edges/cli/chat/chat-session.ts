@@ -2,7 +2,7 @@ import type { Agent } from "#agent/agent";
 import type { AgentResult, AgentTurnOptions } from "#agent/agent-options";
 import { modelOfSettings } from "#agent/models/model-choice";
 import { modelChange } from "#log/projections/settings";
-import { runSkillOrder } from "#agent/skills/skill-order";
+import { runSkillOrder } from "#agent/skills/change-skills";
 import { systemClock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";

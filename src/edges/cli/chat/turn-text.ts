@@ -2,7 +2,7 @@ import type { AgentResult } from "#agent/agent-options";
 import { PROVIDERS } from "#agent/models/providers";
 import { endingSentence } from "#operations/text";
 import { clockOf, spanText } from "#edges/cli/view/time";
-import { readWaiting } from "#agent/read-waiting";
+import { readWaiting } from "#agent/pending-permissions";
 import type { Conversation } from "#conversation/conversation";
 import { readLastTurn } from "#conversation/list-conversations";
 import { decodeEntry } from "#log/codec";

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Memory, scopeLog, scopesFor, scopeWord } from "#agent/memory/memory";
 import { MEMORY_KINDS } from "#agent/memory/memory-rules";
-import { PROJECT_FILE } from "#agent/project/project-identity";
+import { PROJECT_FILE } from "#agent/memory/project";
 import { systemClock } from "#conversation/clock";
 import { LogError } from "#log/errors";
 import {

@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import { parseKey } from "#log/ids";
 import type { SeedMessage } from "#log/runs/check-seeds";
 import type { ModelInput } from "#agent/models/model";
-import { checkPatch, type PromptPatch } from "#agent/prompt/prompt-patch";
+import { checkPatch, type PromptPatch } from "#agent/prompt/prompt-sections";
 
 /** What begins a run, in a word of the host (`email`, `cron`, `chat`), and which one of these. */
 export interface RunTrigger {
@@ -89,7 +89,7 @@ export function runIdFor(conversation: string, key: string): string {
   return idForKey("run", conversation, key);
 }
 
-/** Which run it goes on with, by what was told and by what is usual for its trigger. */
+/** Returns the run to continue: the requested one, or the default for its trigger. */
 export function continuedBy({ type }: RunTrigger, { continues, seeds }: RunOptions): string | null {
   if (continues !== undefined) return continues;
   return CONTINUING_TRIGGERS.has(type) && seeds === undefined ? "latest" : null;

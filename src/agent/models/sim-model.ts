@@ -9,8 +9,7 @@ import type {
   LanguageModelV4Prompt,
 } from "@ai-sdk/provider";
 import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
-import { type SimAct, type SimInput, simActs } from "./sim-orders.ts";
-import { piecesOf } from "./sim-words.ts";
+import { type SimAct, type SimInput, simActs, piecesOf } from "./sim-orders.ts";
 import { readJson } from "#log/json/read-json";
 
 /** It calls no tool: a replay with it differs from one with any other. */
@@ -93,7 +92,7 @@ function wholeOf(options: LanguageModelV4CallOptions, isCautious: boolean): Lang
   return { content, finishReason, usage: usageOf(options, acts), warnings: [] };
 }
 
-/** What is no order but goes along with one. */
+/** A reminder that accompanies a prompt. */
 const REMINDER = /^<system-reminder>[\s\S]*<\/system-reminder>$/;
 
 function inputOf({ prompt, tools = [] }: LanguageModelV4CallOptions): SimInput {

@@ -1,6 +1,5 @@
 import { SUMMARY_HEADINGS } from "#agent/compaction/summary-request";
 import { readJson } from "#log/json/read-json";
-import { echo, notedText, orderOf, recallFact, workSteps } from "./sim-words.ts";
 
 /** What the simulated model does about one order. */
 export type SimAct =
@@ -45,14 +44,14 @@ function asCalled(act: SimAct, { isCautious = false }: SimInput): SimAct {
   return { do: "say", text: `I would call ${act.name} ${act.input}, and leave it to you` };
 }
 
-/** What is said to one order behind another stands on a line of its own. */
+/** Puts the answer to each command on a line of its own. */
 function onLines(acts: readonly SimAct[]): readonly SimAct[] {
   return acts.map((act, index) =>
     act.do === "say" && acts[index - 1]?.do === "say" ? { ...act, text: `\n${act.text}` } : act,
   );
 }
 
-/** A summary in the shape that is asked for, which keeps what was to be remembered. */
+/** Returns a summary in the requested shape that keeps the facts the model was asked to remember. */
 function summaryOf(texts: readonly string[]): string {
   const facts = new Map<string, string>();
   for (const text of texts)
@@ -141,4 +140,68 @@ function jsonAtStart(text: string): string | null {
     }
   }
   return null;
+}
+// What everything simulated answers, whether an agent or a model.
+
+/** An order in a person's own words, which are what is typed first: "My name is Ada", "What is my name?". */
+export function orderOf(text: string): string {
+  const fact = /^(?:please )?(?:remember (?:that )?)?my ([\w ]{1,60}?) is ([^?]*[^?.!])[.!]*$/i.exec(text);
+  if (fact !== null) return `remember ${keyOf(fact[1])}=${fact[2]}`;
+  const question =
+    /^(?:and |so )?(?:tell me )?what(?:'s|’s| is| was) my ([\w ]{1,60}?)(?: again)?\s*[?.!]*$/i.exec(text);
+  return question === null ? text : `recall ${keyOf(question[1])}`;
+}
+
+function keyOf(text: string = ""): string {
+  return text.trim().replaceAll(/\s+/g, "_");
+}
+
+/** The answer to a fact, in the same form as the fact. */
+export function notedText(key: string, value: string, isSpoken: boolean): string {
+  return isSpoken ? `Noted: your ${key.replaceAll("_", " ")} is ${value}` : `Noted ${key}=${value}`;
+}
+
+/** Finds the last value of a key in texts (oldest first); null if there is none. */
+export function recallFact(key: string, texts: readonly string[]): string | null {
+  const [written, spoken] = [escapeForRegExp(key), escapeForRegExp(key.replaceAll("_", " "))];
+  const pattern = new RegExp(
+    String.raw`(?:^|[\s"'(>])${written}=([^\s";)]+)|\b(?:[Mm]y|your) ${spoken} is ([^\n?";)]*[^\s.!?";)])`,
+    "g",
+  );
+  for (const text of texts.toReversed()) {
+    const match = [...text.matchAll(pattern)].at(-1);
+    if (match !== undefined) return match[1] ?? match[2] ?? null;
+  }
+  return null;
+}
+
+export function escapeForRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
+
+/** Answers an unknown command with a fingerprint that proves which text arrived. */
+export function echo(command: string): string {
+  return `You said "${command}" (${fingerprint(command)})`;
+}
+
+function fingerprint(text: string): string {
+  let hash = 7;
+  for (let index = 0; index < text.length; index++)
+    hash = (Math.imul(hash, 31) + text.charCodeAt(index)) >>> 0;
+  return hash.toString(36);
+}
+
+export function workSteps(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `Step ${index + 1} of ${count} done. `);
+}
+
+const PIECE_CHARS = 12;
+
+/** Answers come in pieces, so that there is a middle to break in. */
+export function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = [];
+  const points = Array.from(text);
+  for (let index = 0; index < points.length; index += PIECE_CHARS)
+    pieces.push(points.slice(index, index + PIECE_CHARS).join(""));
+  return pieces;
 }

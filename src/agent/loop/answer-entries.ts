@@ -1,12 +1,8 @@
-import {
-  type AssistantMessage,
-  type ContentBlock,
-  type ToolCall,
-  type ToolResultMessage,
-} from "#log/message";
-import type { Finish, ModelAnswer } from "#agent/models/model-answer";
+import type { AssistantMessage, ContentBlock, ToolCall, ToolResultMessage } from "#log/message";
+import type { Finish, ModelAnswer } from "#agent/models/model";
 import { resultMessage } from "#turn/rules/turn-record";
 import type { Refusal } from "#agent/tools/permissions";
+import type { Entry, EntryOf } from "#log/entry";
 
 /** What decides how an answer is read. */
 export interface StepRules {
@@ -14,11 +10,11 @@ export interface StepRules {
   readonly model: string;
   /** The tools there are, by name; `final`: the turn is over once it has run. */
   readonly tools: ReadonlyMap<string, { readonly final?: boolean }>;
-  /** Whether a message is for the model alone and not for people's history; none is unless told. */
+  /** Whether a message is for the model only and hidden from users' history (default: none is). */
   readonly isInternal?: ((message: AssistantMessage) => boolean) | undefined;
 }
 
-/** A step as entries, and what a loop goes on by. */
+/** A step as entries, and the facts by which the loop decides whether to continue. */
 export interface StepEntries {
   readonly message: AssistantMessage;
   /** Results of calls that are not run: cut off, no JSON, or of a tool that is not there. */
@@ -114,7 +110,7 @@ export function stepFacts(
   return { finish: step.finish, toolsRun: results.length, finalTool, continues };
 }
 
-/** Whether there is nothing in it for anybody: no word, no call, no file, no part of its provider's. */
+/** Whether an answer has no text, call, file or provider part. */
 export function saysNothing(content: readonly ContentBlock[]): boolean {
   return content.every(
     (block) =>
@@ -122,4 +118,51 @@ export function saysNothing(content: readonly ContentBlock[]): boolean {
       block.type === "redactedThinking" ||
       (block.type === "text" && block.text.trim() === ""),
   );
+}
+
+/** The answer a branch ends with, and its calls that have no result. */
+interface OpenCalls {
+  readonly answer: EntryOf<"message">;
+  readonly calls: readonly ToolCall[];
+}
+
+/**
+ * The calls of the last answer that nobody has answered; null where the branch does not end with an answer and its results.
+ * Takes the end of a branch, newest first. Once a person has said something else, calls before it are passed over.
+ */
+export function openCalls(newestFirst: Iterable<Entry>): OpenCalls | null {
+  const answered = new Set<string>();
+  for (const entry of newestFirst) {
+    if (entry.type !== "message") {
+      if (entry.type === "state_change" || entry.type === "model_change" || entry.type === "config_change")
+        continue;
+      return null;
+    }
+    const { message } = entry;
+    if (message.role === "user") return null;
+    if (message.role === "toolResult") {
+      answered.add(message.toolCallId);
+      continue;
+    }
+    const calls = callsIn(message.content).filter(({ id }) => !answered.has(id));
+    return calls.length === 0 ? null : { answer: entry, calls };
+  }
+  return null;
+}
+
+/** Which turn an answer was given in, and as which of its attempts: what effects of its calls are known by. */
+export interface AnswerPlace {
+  readonly turn: string;
+  readonly step: number;
+}
+
+/** Told from the facts about turns and attempts, oldest first; null when it was given in no turn of this log. */
+export function answerPlace(facts: readonly Entry[], answerSeq: number): AnswerPlace | null {
+  const start = facts.findLast((fact) => fact.type === "turn_start" && fact.seq < answerSeq);
+  if (start?.type !== "turn_start") return null;
+  const { turn } = start;
+  const step = facts.filter(
+    (fact) => fact.type === "attempt" && fact.turn === turn && fact.seq < answerSeq,
+  ).length;
+  return { turn, step };
 }

@@ -2,10 +2,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type ContentBlock, type ToolResultMessage, assistant, toolResult, user } from "#log/message";
-import type { ModelAnswer } from "#agent/models/model-answer";
-import { answerEntries, CUT_OFF_CALL, stepFacts } from "#agent/rules/answer-entries";
-import { applyStateUpdate, stateAfter } from "#agent/rules/derived-state";
-import { answerPlace, openCalls } from "#agent/rules/open-calls";
+import type { ModelAnswer } from "#agent/models/model";
+import { answerEntries, CUT_OFF_CALL, stepFacts, answerPlace, openCalls } from "#agent/loop/answer-entries";
+import { applyStateUpdate, stateAfter } from "#agent/agent-options";
 import type { Entry, EntryBody } from "#log/entry";
 
 const tools = new Map([

@@ -1,7 +1,7 @@
 /** The state that is stored is the one that follows from the results, at every message of every branch. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { stateAfter } from "#agent/rules/derived-state";
+import { stateAfter } from "#agent/agent-options";
 import type { Conversation } from "#conversation/conversation";
 import type { ToolResultMessage } from "#log/message";
 import { fieldsOf, wordsIn } from "#log/json/json-fields";

@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { decodeEntry } from "#log/codec";
 import { Memory } from "#agent/memory/memory";
-import { findProject } from "#agent/project/find-project";
-import { parseProjectId, projectIds, projectNow, remoteAddress } from "#agent/project/project-identity";
+import { findProject, parseProjectId, projectIds, projectNow, remoteAddress } from "#agent/memory/project";
 import { inMemoryBacking } from "#stores/in-memory/index";
 import { tempDir } from "../../support/temp-dir.ts";
-import { memoryAgent, requestAt } from "../memory/memory-rig.ts";
+import { memoryAgent, requestAt } from "./memory-rig.ts";
 
 function git(folder: string, ...args: readonly string[]): string {
   const who = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "init.defaultBranch=main"];

@@ -7,10 +7,14 @@ import { checkSeeds, endsOpen, type SeedMessage } from "#log/runs/check-seeds";
 import type { Run } from "#log/runs/run-row";
 import type { Conversation } from "#conversation/conversation";
 import { keepImages } from "#conversation/image-blobs";
-import { latestStart } from "#conversation/read-run";
+import { latestStart, readRunContext } from "#conversation/read-run";
 import type { HeadView } from "#store/requests";
 import type { AgentModel } from "#agent/models/model";
 import { continuedBy, type RunInput, runIdFor, triggerKey } from "./run-options.ts";
+import type { Tool } from "#turn/effects/tool";
+import { type PromptPatch, storedPatch } from "#agent/prompt/prompt-sections";
+import type { Context } from "#log/projections/context";
+import type { RunContext } from "#log/runs/run-context";
 
 /** A run as a turn begins in it. */
 export interface RunStart {
@@ -60,7 +64,7 @@ export async function beginRun(
   return { start, startSeq: null, bodies: [...seed, { type: "run_start", ...start }] };
 }
 
-/** Its own seeds, or those that the run it goes on with began with: they are shared, not copied. */
+/** Returns the run's own inputs, or those of the run it continues, which it shares. */
 function seedOf(
   own: { readonly id: string; readonly messages: readonly Json[] } | null,
   continued: Run | null,
@@ -145,7 +149,7 @@ export function continueRun({ start, startSeq, isLatest }: LoggedRun, newId: str
   return { start: next, startSeq: null, bodies: [{ type: "run_start", ...next }] };
 }
 
-/** The seeds of a run that end with what is to be answered, by their entry. */
+/** Returns the entry of run inputs that need an answer; throws if there are none. */
 export async function checkAnswerable(
   conversation: Conversation,
   { start: { run, seed } }: RunStart,
@@ -157,4 +161,51 @@ export async function checkAnswerable(
     `Run ${run} has no seeds that end with something to be answered: send it a prompt. Nothing was written or sent`,
     { run },
   );
+}
+
+/** The run of a turn, as far as its requests depend on it. */
+export interface LoopRun {
+  readonly run: string;
+  readonly startSeq: number;
+  /** Null: its requests are made of the conversation's context. */
+  readonly seed: EntryId | null;
+  readonly seedCount: number;
+  readonly continues: string | null;
+  /** The only tools its model is offered; null: all there are. */
+  readonly tools: ReadonlySet<string> | null;
+  readonly promptPatch: PromptPatch | null;
+}
+
+export function loopRun(start: Bodies["run_start"], startSeq: number): LoopRun {
+  const { run, seed = null, seedCount = 0, continues = null } = start;
+  const tools = start.toolsOnly === true ? new Set(start.tools) : null;
+  return { run, startSeq, seed, seedCount, continues, tools, promptPatch: storedPatch(start.promptPatch) };
+}
+
+export function toolsOfRun(tools: ReadonlyMap<string, Tool>, run: LoopRun | null): ReadonlyMap<string, Tool> {
+  const only = run?.tools ?? null;
+  return only === null ? tools : new Map([...tools].filter(([name]) => only.has(name)));
+}
+
+/** What goes out with the next request. `system`: in place of the prompt that is made for it; null: it is made. */
+type RequestMessages = Pick<RunContext, "messages" | "system">;
+
+/** The context of the conversation, or what the run of a turn has in its place. */
+export async function readRequestMessages(
+  { space, id: conversation }: Conversation,
+  run: LoopRun | null,
+  { context, ...input }: { readonly context: Context; readonly head?: HeadView },
+): Promise<RequestMessages> {
+  if (run === null || run.seed === null) return { messages: context.messages, system: null };
+  const head = input.head ?? (await space.head(conversation));
+  const window = { ...run, conversation, highWater: head.headSeq };
+  return (await readRunContext(space, window, { conversation, end: head.leaf })).context;
+}
+
+/** The run of the turn that is open; null where none is, or it belongs to none. */
+export async function readOpenRun(conversation: Conversation, head: HeadView): Promise<LoopRun | null> {
+  const turn = head.summary?.turn ?? null;
+  if (turn?.state !== "open" || turn.run === undefined) return null;
+  const start = await readRunStart(conversation, head, turn.run);
+  return start === null ? null : loopRun(start.start, start.startSeq);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { orderOf, recallFact } from "#agent/models/sim/sim-words";
+import { orderOf, recallFact } from "#agent/models/sim-orders";
 import { Holdfast } from "#conversation/holdfast";
 import { simulatedAgent } from "#edges/cli/serve/simulated-agent";
 import { inMemoryStore } from "#stores/in-memory/index";

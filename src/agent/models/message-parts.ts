@@ -1,7 +1,12 @@
-import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4TextPart,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
 import { isMedia } from "#log/blob-names";
-import type { ContentBlock, MediaBlock } from "#log/message";
-import { safeText } from "./safe-text.ts";
+import type { ContentBlock, MediaBlock, ProviderBlock } from "#log/message";
+import type { Json } from "#log/json/json-text";
+import { readJson } from "#log/json/read-json";
 
 /** How a provider wants requests to be, as far as that is no matter of its package. */
 export type Dialect = "anthropic" | "openai" | "openai-compatible" | "google" | "other";
@@ -83,4 +88,50 @@ export function labelOf(block: MediaBlock): string {
 
 function decoded(base64: string): string {
   return Buffer.from(base64, "base64").toString("utf8");
+}
+
+/** Blocks that only the provider understands are called by the kind of part they were in the stream. */
+export const PART_PREFIX = "part/";
+
+/** A part of a stream that is kept word for word. */
+export type StoredPart = Extract<
+  LanguageModelV4StreamPart,
+  { type: "tool-call" | "tool-result" | "custom" | "reasoning-file" | "source" | "tool-approval-request" }
+>;
+
+/** A part as a block, and the part again. */
+export function partBlock(part: { readonly type: string }): ProviderBlock {
+  const { providerMetadata, ...rest } = readJson(JSON.stringify(part)) as { readonly [name: string]: Json };
+  const extras = providerMetadata === undefined ? {} : { providerMetadata };
+  return { type: `${PART_PREFIX}${part.type}`, part: rest, ...extras } as ProviderBlock;
+}
+
+export function storedPart(block: ContentBlock): StoredPart | null {
+  const part: unknown = "part" in block ? block["part"] : null;
+  return typeof part === "object" && part !== null && "type" in part ? (part as StoredPart) : null;
+}
+
+/** Half a character is no text: services refuse a request that holds one, and with it the whole conversation. */
+export function safeText(text: string): string {
+  return text.toWellFormed();
+}
+
+/** The same for every text in a value. What holds none is handed back as it is. */
+export function safeJson(value: Json): Json {
+  if (typeof value === "string") return safeText(value);
+  if (typeof value !== "object" || value === null) return value;
+  // JSON writes half a character as an escape, and a whole one as it is.
+  if (!/\\ud[89a-f]/i.test(JSON.stringify(value))) return value;
+  return mapped(value);
+}
+
+function mapped(value: Json): Json {
+  if (typeof value === "string") return safeText(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (isList(value)) return value.map(mapped);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [safeText(name), mapped(member)]));
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
 }

@@ -9,10 +9,9 @@ import { endLeftAgent, endLeftTools, endToolProcesses } from "#turn/effects/left
 import { readLastModelNode, readModelNodeBeforeSeed } from "#turn/last-said";
 import { GO_ON } from "#turn/rules/unanswered";
 import { settleOpenTurn } from "#turn/settle";
-import { refusal } from "#agent/rules/answer-entries";
+import { refusal, answerPlace, openCalls } from "./answer-entries.ts";
 import type { ResolvedOptions } from "#agent/agent-options";
 import type { AgentWork } from "./loop-turn.ts";
-import { answerPlace, openCalls } from "#agent/rules/open-calls";
 import type { CallsToRun } from "./run-calls.ts";
 
 const BRANCH_END = 256; // an answer and the results of its calls
@@ -22,7 +21,7 @@ const NOT_STARTED = "This call was recorded but never started; nothing was execu
 
 type AbandonedTurnOptions = Pick<ResolvedOptions, "newId" | "endProcess" | "pool">;
 
-/** Before a new prompt: a turn that somebody left is ended, and its calls that never started say so. */
+/** Ends an abandoned turn before a new prompt. Calls that never started get a result that says so. */
 export async function closeAbandonedTurn(
   work: AgentWork,
   { newId, endProcess }: AbandonedTurnOptions,
@@ -56,7 +55,7 @@ export async function endTurnProcesses(
   return endToolProcesses(conversation, start.seq);
 }
 
-/** What a turn goes on from that has not completed. */
+/** A turn that did not complete, with everything needed to continue it. */
 export interface AbandonedTurn {
   readonly turn: string;
   readonly prompt: string;
@@ -67,9 +66,9 @@ export interface AbandonedTurn {
   readonly attemptsBefore: number;
   /** The last of those, which gave no answer: whoever goes on does not begin to count anew. */
   readonly unanswered: number;
-  /** What its last answer says; empty where it has none, or is begun anew. */
+  /** The text of its last answer; empty if it has none or a new turn continues it. */
   readonly text: string;
-  /** It has ended, and goes on under another name: the words in front of it, and its start. */
+  /** Set when the turn has ended and a new turn continues it: the entries that start that turn. */
   readonly restart: ((run: string | undefined) => readonly EntryBody[]) | null;
 }
 
@@ -81,7 +80,7 @@ export async function readAbandonedTurn(
   const { conversation, owner } = work;
   let facts = await readLastTurn(conversation);
   const start = startOf(facts);
-  // An agent of another kind was at it: what it had said is kept as such, and the answer is asked for anew.
+  // An agent session ran the turn: its messages stay, and the model is asked for a new answer.
   const elsewhere = facts.some((fact) => fact.type === "attempt" && fact.upstream !== undefined);
   if (elsewhere && endOf(facts) === null) {
     await endLeftAgent(facts, endProcess);
@@ -95,7 +94,7 @@ export async function readAbandonedTurn(
     throw nothingToContinue("The last turn is complete; there is nothing to go on with", { completed: turn });
   const last = await readLast(conversation);
   await checkPlace(conversation, { start, end, last });
-  // Its calls it ran itself: whether one that has no result was done, nobody knows.
+  // The agent session ran its own calls. The outcome of one without a result is unknown.
   const calls = elsewhere ? null : await readCalls(conversation);
   if (end === null) {
     await endLeftTools(work, start.seq);
@@ -165,7 +164,7 @@ async function readLastAnswer({ space, id }: Conversation, since: number): Promi
   return "";
 }
 
-/** A turn is gone on with where it stands, not from somewhere else that a person has gone to. */
+/** Throws if the active branch no longer ends with the turn, because a user went to another entry. */
 async function checkPlace(
   conversation: Conversation,
   place: {
@@ -180,7 +179,7 @@ async function checkPlace(
   const { space, id } = conversation;
   const types = ["message", "compaction", "leaf"] as const;
   const since = await space.read({ conversation: id, after: start.seq, limit: 100_000, types });
-  // A turn that goes on with another one's words begins behind them.
+  // A turn that continues another one starts after its messages.
   if (last.seq < start.seq && since.every(({ type }) => type !== "leaf")) return;
   if (since.some((entry) => entry.id === last.id)) return;
   if (await isBeforeSeed(conversation, start.prompt, last)) return;
@@ -198,7 +197,7 @@ async function isBeforeSeed(
   return prompt !== undefined && (await readModelNodeBeforeSeed(space, id, prompt)) === last.id;
 }
 
-/** Calls without a result that the branch ends with, of whichever turn: a turn that goes on with another may be left as well. */
+/** Returns the calls without a result at the end of the branch. They may belong to an earlier turn that this one continues. */
 async function readCalls(conversation: Conversation): Promise<CallsToRun | null> {
   const { space, id } = conversation;
   const page = await space.page({ conversation: id, limit: BRANCH_END });

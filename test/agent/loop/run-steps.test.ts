@@ -1,7 +1,6 @@
 /** Under an engine for durable work a run is the same: started, carried and ended once, whichever attempt does it. */
 import { expect, test } from "vitest";
-import { engineSteps } from "#agent/steps/engine-steps";
-import type { DurableStep } from "#agent/steps/durable-step";
+import { engineSteps, type DurableStep } from "#agent/steps/engine-steps";
 import type { Json } from "#log/json/json-text";
 import { agentRig, counter, said } from "../rig.ts";
 

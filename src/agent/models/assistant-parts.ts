@@ -3,12 +3,18 @@ import type { BlockExtras, ContentBlock, ToolCall } from "#log/message";
 import { callInput } from "#log/raw-input";
 import type { Json } from "#log/json/json-text";
 import type { ContextMessage } from "#log/projections/pairs";
-import type { CallNames } from "./call-names.ts";
-import type { Dialect } from "./media-parts.ts";
-import { isBlank, labelOf, textPart } from "./media-parts.ts";
-import { PartsOfBlocks } from "./media-parts.ts";
-import { PART_PREFIX, type StoredPart, storedPart } from "./provider-blocks.ts";
-import { safeJson, safeText } from "./safe-text.ts";
+import {
+  type Dialect,
+  isBlank,
+  labelOf,
+  textPart,
+  PartsOfBlocks,
+  PART_PREFIX,
+  type StoredPart,
+  storedPart,
+  safeJson,
+  safeText,
+} from "./message-parts.ts";
 import { readJson } from "#log/json/read-json";
 
 export type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
@@ -21,7 +27,7 @@ export interface RequestContext {
   readonly names: CallNames;
 }
 
-/** What a model has said, for it to read again; of another model only what anybody may read. */
+/** Converts an assistant message for a request. Parts of another model are sent as plain text or not at all. */
 export function assistantParts(message: ContextMessage, request: RequestContext): readonly AssistantPart[] {
   const own = message.model === request.model;
   const thinking = own && message.staleThinking !== true;
@@ -146,4 +152,56 @@ function withOption(
   return {
     providerOptions: { ...providerOptions, [provider]: { ...providerOptions[provider], ...option } },
   };
+}
+
+const NAME_CHARS_MAX = 64;
+const ID_CHARS_MAX = 64;
+
+/**
+ * Names and ids of calls as every service takes them. Models make up names, some number their calls anew in every answer, and
+ * a conversation may go on with another provider than it began with; a service that does not like one refuses every request
+ * from then on. What is given depends on what came before only, so a longer request begins as the shorter one did.
+ */
+export class CallNames {
+  readonly #tools: ReadonlySet<string>;
+  readonly #used = new Set<string>();
+  /** The count that the latest call of a plain id has: all below it are used. */
+  readonly #counts = new Map<string, number>();
+  /** Of the newest call of that id: its results stand right behind it. */
+  readonly #current = new Map<string, string>();
+
+  constructor(tools: readonly string[]) {
+    this.#tools = new Set(tools);
+  }
+
+  name(name: string): string {
+    if (this.#tools.has(name)) return name;
+    const plain = name.replaceAll(/[^\w-]/g, "_").slice(0, NAME_CHARS_MAX);
+    return plain === "" ? "unknown" : plain;
+  }
+
+  /** The id of a call that comes next. */
+  next(id: string): string {
+    const plain = id.replaceAll(/[^\w-]/g, "_").slice(0, ID_CHARS_MAX) || "call";
+    let callId = plain;
+    let count = this.#counts.get(plain) ?? 1;
+    while (this.#used.has(callId)) {
+      const behind = `_${++count}`;
+      callId = plain.slice(0, ID_CHARS_MAX - behind.length) + behind;
+    }
+    this.#counts.set(plain, count);
+    this.#used.add(callId);
+    this.#current.set(id, callId);
+    return callId;
+  }
+
+  /** The id of the call that a result belongs to. */
+  of(id: string): string {
+    return this.#current.get(id) ?? this.next(id);
+  }
+}
+
+/** Whether the newest message waits for tools of the provider's own, which go on when it is sent back as it is. */
+export function waitsForProvider({ role, content }: ContextMessage): boolean {
+  return role === "assistant" && content.some((block: ContentBlock) => block.type === "part/tool-call");
 }
