@@ -1,7 +1,7 @@
 import type { Skills } from "#agent/skills/skills";
 import type { PreparedReplay } from "#agent/replay/replay-models";
 import type { ReplayOptions, ReplayPart } from "#agent/replay/replay-options";
-import type { ReplayWhat } from "#agent/replay/replay-source";
+import type { ReplayTarget } from "#agent/replay/replay-source";
 import type { Clock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
@@ -69,7 +69,7 @@ export interface StorePlace {
 
 /** A replay that a caller begins. */
 export interface ReplayRequest {
-  readonly what: ReplayWhat;
+  readonly what: ReplayTarget;
   readonly options: Omit<ReplayOptions, "agent" | "models" | "onEvent" | "onPermission" | "signal"> & {
     readonly models: readonly string[];
   };
@@ -82,7 +82,7 @@ export interface ReplayRunner {
   /** What could be replayed; nothing is begun. */
   prepare(
     holdfast: Holdfast,
-    what: ReplayWhat,
+    what: ReplayTarget,
     part: ReplayPart & { readonly cwd?: string },
   ): Promise<PreparedReplay>;
   /** Begins a replay, and answers with its log. */

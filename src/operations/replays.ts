@@ -1,13 +1,11 @@
-import type { SourcePrompt, ReplayWhat } from "#agent/replay/replay-source";
-import type { ReplayPlan } from "#agent/replay/replay-options";
-import { REPLAY_TOOLS } from "#agent/replay/replay-tools";
+import type { SourcePrompt, ReplayTarget } from "#agent/replay/replay-source";
+import { type ReplayPlan, REPLAY_TOOLS } from "#agent/replay/replay-options";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { readJson } from "#log/json/read-json";
-import { diffJson } from "#transfer/views/diff-json";
+import { diffJson, type NamedBranch } from "#transfer/views/diff-json";
 import { entryPreview } from "#transfer/views/entry-preview";
-import type { NamedBranch } from "#transfer/views/diff-json";
 import { operation, type OperationContext, type ReplayRunner } from "./operation.ts";
 import {
   isRunning,
@@ -289,7 +287,7 @@ function whatOf(input: {
   readonly run?: string | undefined;
   readonly conversation?: string | undefined;
   readonly at?: string | undefined;
-}): ReplayWhat {
+}): ReplayTarget {
   const { run, conversation, at } = input;
   if (run !== undefined && at === undefined)
     return { run, ...(conversation === undefined ? {} : { conversation }) };

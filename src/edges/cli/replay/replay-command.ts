@@ -1,8 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { replay } from "#agent/replay/replay-models";
-import type { ReplayEvent, ReplayOptions, ReplayPlan, ReplayResult } from "#agent/replay/replay-options";
-import type { ReplayTools } from "#agent/replay/replay-tools";
-import type { ReplayWhat } from "#agent/replay/replay-source";
+import type {
+  ReplayEvent,
+  ReplayOptions,
+  ReplayPlan,
+  ReplayResult,
+  ReplayTools,
+} from "#agent/replay/replay-options";
+import type { ReplayTarget } from "#agent/replay/replay-source";
 import type { EndingClass } from "#log/ending-class";
 import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
@@ -135,7 +140,7 @@ async function readPatch(file: string): Promise<string> {
 async function replayHere(
   call: Call,
   holdfast: Holdfast,
-  { what, flags }: { readonly what: ReplayWhat; readonly flags: FlagOptions },
+  { what, flags }: { readonly what: ReplayTarget; readonly flags: FlagOptions },
 ): Promise<number> {
   const { cwd, isOther } = await folderHere(await recordedFolder(holdfast, what));
   if (isOther && !call.json)
@@ -160,7 +165,7 @@ async function replayHere(
   return statusOf(results, call.flags.has("fail-on-divergence"));
 }
 
-async function recordedFolder(holdfast: Holdfast, what: ReplayWhat): Promise<string | null> {
+async function recordedFolder(holdfast: Holdfast, what: ReplayTarget): Promise<string | null> {
   const id = what.conversation ?? (await holdfast.hydrate(what.run ?? "")).run.conversation;
   const conversation = await holdfast.conversation(id);
   return cwdOf((await conversation.settings()).config, (await conversation.head()).cwd);

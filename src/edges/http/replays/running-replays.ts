@@ -8,7 +8,7 @@ import type {
   ReplayPlan,
   ReplayResult,
 } from "#agent/replay/replay-options";
-import type { ReplayWhat } from "#agent/replay/replay-source";
+import type { ReplayTarget } from "#agent/replay/replay-source";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { idForKey } from "#conversation/id-for-key";
@@ -70,7 +70,7 @@ export class RunningReplays implements ReplayRunner {
   /** What could be replayed: all of it, by any model that may be chosen. Nothing is begun. */
   prepare(
     holdfast: Holdfast,
-    what: ReplayWhat,
+    what: ReplayTarget,
     part: ReplayPart & { readonly cwd?: string },
   ): Promise<PreparedReplay> {
     return this.#prepare(holdfast, { what, options: { ...part, models: [] }, key: undefined }, {});
