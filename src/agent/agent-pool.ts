@@ -4,8 +4,8 @@ import { type ConversationId, parseConversationId } from "#log/ids";
 import type { Conversation } from "#conversation/conversation";
 import type { PromptContent } from "#turn/accept";
 import { ConversationQueues } from "#turn/pool/conversation-queues";
-import type { PoolUse, HeldWeight } from "#turn/pool/pool";
-import type { PoolPart, Held } from "#turn/pool/pool-part";
+import type { PoolUse, PoolWeight } from "#turn/pool/pool";
+import type { PoolPart, Pooled } from "#turn/pool/pool-part";
 import type { Steered, SteerOptions } from "#turn/steering";
 import type { Agent } from "./agent.ts";
 import type { AgentCarryOptions, AgentResult, AgentSendOptions, AgentTurnOptions } from "./agent-options.ts";
@@ -131,7 +131,7 @@ export class AgentPool {
  * What an agent holds of a conversation between turns, so that it need not be read again. Nothing of it is believed before
  * the head was compared: what another process has written since is in it, or it is read anew.
  */
-export class WarmConversation implements Held {
+export class WarmConversation implements Pooled {
   readonly context: ContextCache;
   /** What people have said that waits. */
   readonly steers: SteerQueue;
@@ -149,7 +149,7 @@ export class WarmConversation implements Held {
     this.#servers = servers;
   }
 
-  weight(): HeldWeight | null {
+  weight(): PoolWeight | null {
     const messages = this.context.size;
     const servers = this.#servers();
     // A host may give others from one turn to the next.

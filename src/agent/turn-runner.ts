@@ -36,7 +36,7 @@ import { readAbandonedTurn, closeAbandonedTurn } from "./loop/abandoned-turn.ts"
 import type { Conversation } from "#conversation/conversation";
 import { checkNumbers } from "#log/with-defaults";
 import type { Usage } from "#log/message";
-import type { KnownTurn } from "#turn/known-turn";
+import type { KeyedTurn } from "#turn/known-turn";
 import type { AgentModel } from "./models/model.ts";
 import { readWaiting } from "./pending-permissions.ts";
 
@@ -310,7 +310,7 @@ export class TurnRunner {
 }
 
 /** Builds the result of an earlier turn with the same key. */
-export function knownResult({ result, lastText, run }: KnownTurn): AgentResult {
+export function knownResult({ result, lastText, run }: KeyedTurn): AgentResult {
   const { upstream: _, ...rest } = result;
   return { ...rest, run, text: lastText, model: null, steps: 0, usage: {}, waiting: [] };
 }

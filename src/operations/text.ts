@@ -1,7 +1,7 @@
 /** Text for the codes that a log and a list hold: one table, which every edge and the web UI import. */
 import type { EndingClass } from "#log/ending-class";
 import type { CallState, ForkProblem, ThreadCall, ThreadChange } from "#log/thread/thread-rows";
-import type { ListedState } from "#transfer/views/conversation-state";
+import type { ConversationState } from "#transfer/views/conversation-state";
 
 /** For every place where you fork, edit and go back. */
 export const NOT_UNDONE = "Files and external effects are not undone.";
@@ -65,7 +65,7 @@ interface StateText {
 }
 
 /** The states of a conversation in a list. */
-export const STATES: { readonly [S in ListedState]: StateText } = {
+export const STATES: { readonly [S in ConversationState]: StateText } = {
   quiet: { label: "idle", description: "Idle" },
   working: { label: "working", description: "Working" },
   waiting: { label: "waiting", description: "Needs your input" },
