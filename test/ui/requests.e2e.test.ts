@@ -85,8 +85,11 @@ test("so do a fork, an entry of another branch, and one that is opened from the 
   }
   await page.goto(ui.url);
   await page.locator('[data-conversation="rolled"]').waitFor();
-  const asked: string[] = [];
-  page.on("request", (request) => void (request.url().includes("/rolled") && asked.push(request.url())));
+  const asked: string[] = []; // but for the preview in the history
+  page.on(
+    "request",
+    (request) => void (/\/rolled\/(?!history)/.test(request.url()) && asked.push(request.url())),
+  );
   await page.evaluate(
     'history.pushState(null, "", "/c/rolled"); dispatchEvent(new PopStateEvent("popstate"))',
   );
