@@ -116,5 +116,6 @@ test("its guides and reference come along, and its entry reaches no source outsi
     dependencies?: { readonly [name: string]: string };
   };
   const installed = readdirSync(join(folder.path, "node_modules")).filter((name) => !name.startsWith("."));
-  expect(installed).toEqual(["holdfast", ...Object.keys(dependencies)]);
+  const names = ["holdfast", ...Object.keys(dependencies)].map((name) => name.split("/")[0]);
+  expect(new Set(installed)).toEqual(new Set(names));
 });

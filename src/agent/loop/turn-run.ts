@@ -192,14 +192,15 @@ type RequestMessages = Pick<RunContext, "messages" | "system">;
 
 /** The context of the conversation, or what the run of a turn has in its place. */
 export async function readRequestMessages(
-  { space, id: conversation }: Conversation,
+  conversation: Conversation,
   run: LoopRun | null,
   { context, ...input }: { readonly context: Context; readonly head?: HeadView },
 ): Promise<RequestMessages> {
   if (run === null || run.seed === null) return { messages: context.messages, system: null };
-  const head = input.head ?? (await space.head(conversation));
-  const window = { ...run, conversation, highWater: head.headSeq };
-  return (await readRunContext(space, window, { conversation, end: head.leaf })).context;
+  const { space, id } = conversation;
+  const head = input.head ?? (await space.head(id));
+  const window = { ...run, conversation: id, highWater: head.headSeq };
+  return (await readRunContext(space, window, { conversation: id, end: head.leaf })).context;
 }
 
 /** The run of the turn that is open; null where none is, or it belongs to none. */

@@ -60,7 +60,7 @@ test("the server gives the document that its table says, and nothing beside it",
   expect(await served.client(await served.token("read")).openApi()).toEqual(document);
 });
 
-test.each(["index", "store/index", "agent/index", "transfer/messages/index", "edges/acp/index"])(
+test.each(["index", "store/index", "agent/index", "transfer/messages/index"])(
   "src/%s.ts loads no operation and no dependency",
   async (entry) => {
     const loaded = await loadedBy(entry);
@@ -70,6 +70,11 @@ test.each(["index", "store/index", "agent/index", "transfer/messages/index", "ed
     expect(unwanted).toEqual([]);
   },
 );
+
+test("the ACP edge loads operations, and no dependency but their schemas", async () => {
+  const packages = (await loadedBy("edges/acp/index")).filter((url) => url.includes("/node_modules/"));
+  expect(packages.filter((url) => !url.includes("/node_modules/valibot/"))).toEqual([]);
+});
 
 test("the root entry does not reach the server, nor what it is made with", async () => {
   const loaded = await loadedBy("index");
