@@ -206,7 +206,7 @@ export interface OpenTurn {
 }
 
 /** The open turn of a conversation, by its latest fact about turns; null when there is none. */
-export async function readOpenTurn(
+async function readOpenTurn(
   space: SpaceStore,
   conversation: ConversationId,
 ): Promise<OpenTurn | null> {

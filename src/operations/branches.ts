@@ -8,7 +8,7 @@ import type { Place } from "#log/lineage/head";
 import { SCHEMA_VERSION } from "#transfer/context-text";
 import { conversationOf } from "./acts.ts";
 import { shortLine } from "./views/cut-strings.ts";
-import { JsonText, operation, type OutputOf } from "./operation.ts";
+import { JsonText, operation } from "./operation.ts";
 import {
   answer,
   count,
@@ -100,9 +100,6 @@ export const listBranch = operation({
     );
   },
 });
-
-/** A stretch of a branch. */
-export type BranchPage = OutputOf<typeof listBranch>;
 
 async function nodeAt(conversation: Conversation, entry: string): Promise<BranchEnd> {
   const { id, place } = await conversation.space.entry(conversation.id, parseEntryId(entry));

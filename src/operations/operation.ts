@@ -50,7 +50,7 @@ export interface TurnPlace {
 }
 
 /** The log of acts, by space and month. */
-export interface AuditReader {
+interface AuditReader {
   read(page: {
     readonly space: string;
     readonly month?: string;

@@ -86,7 +86,7 @@ export function nullable<T>(schema: Schema<T>): Schema<T | null> {
 }
 
 /** A value that fits one of these schemas. */
-export function either<T>(message: string, ...schemas: readonly Schema<T>[]): Schema<T> {
+function either<T>(message: string, ...schemas: readonly Schema<T>[]): Schema<T> {
   return v.union(schemas, message);
 }
 

@@ -32,7 +32,7 @@ export function contextText(
 }
 
 /** What a context says, member by member. */
-export function contextMembers(context: ExactContext): readonly Member[] {
+function contextMembers(context: ExactContext): readonly Member[] {
   const { config_change: config, skill_change: skills, state_change: state } = context.settings;
   const storedText = (stored: StoredEntry | undefined, member: string, value: unknown): string =>
     memberText(stored, member) ?? JSON.stringify(value);
@@ -56,7 +56,7 @@ export function contextMembers(context: ExactContext): readonly Member[] {
 }
 
 /** A member of an entry's payload as it was written; undefined when only the parsed value is the current version's. */
-export function memberText(stored: StoredEntry | undefined, name: string): string | undefined {
+function memberText(stored: StoredEntry | undefined, name: string): string | undefined {
   if (stored === undefined || !readsAsWritten(stored.v)) return undefined;
   return membersOf(stored.payload).findLast((member) => member.name === name)?.text;
 }

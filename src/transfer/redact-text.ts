@@ -13,7 +13,7 @@ export interface RedactOptions {
 }
 
 /** A redaction for review. It never contains the secret. */
-export interface Redaction {
+interface Redaction {
   /** The place of it, and of nothing else, in what is exported: for `keep`. */
   readonly id: string;
   readonly kind: string;
@@ -73,7 +73,7 @@ export function redactText(text: string, options: RedactOptions = {}, place: str
 }
 
 /** A whole value that is secret by what it is called. */
-export function redactWhole(
+function redactWhole(
   text: string,
   kind: string,
   options: RedactOptions = {},

@@ -157,7 +157,7 @@ async function readRepository(root: string): Promise<Pick<ProjectPlace, "remote"
 }
 
 /** The same with its first commit, which is looked for only where the remote says too little: it costs a process. */
-export async function withFirstCommit(place: ProjectPlace): Promise<ProjectPlace> {
+async function withFirstCommit(place: ProjectPlace): Promise<ProjectPlace> {
   const folder = place.remote === null ? null : await gitFolder(join(place.root, ".git"));
   return folder === null ? place : { ...place, firstCommit: await readFirstCommit(folder) };
 }

@@ -52,7 +52,7 @@ export function systemPrompt(parts: SystemPromptParts, patch: PromptPatch | null
 }
 
 /** The same of parts, some of which a run has other words for. */
-export function promptText(parts: readonly PromptPart[], patch: PromptPatch | null): string {
+function promptText(parts: readonly PromptPart[], patch: PromptPatch | null): string {
   return patchParts(parts, patch)
     .map(({ text }) => text)
     .join("\n\n");

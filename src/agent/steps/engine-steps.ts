@@ -64,7 +64,7 @@ export function engineSteps(engine: StepEngine): DurableStep {
   };
 }
 
-export function nameReused(name: string): LogError {
+function nameReused(name: string): LogError {
   return new LogError(
     "invalid_request",
     `The step "${name}" was run before in this attempt; nothing was run or written. A step is known by its name: give each its own, and make durable steps of a task once`,

@@ -103,13 +103,13 @@ interface LogOptions {
 }
 
 /** A batch as it stands in a file: its entries have the numbers they have there. */
-export interface LinkedBatch {
+interface LinkedBatch {
   readonly entries: readonly StoredEntry[];
   readonly end: FileBatchEnd;
 }
 
 /** A conversation as it is written into a file. */
-export interface ExportLog {
+interface ExportLog {
   readonly start: LogStart;
   batches(): AsyncGenerator<LinkedBatch>;
   /** For a fork that is written by its own entries alone: where it grows from, and how much it sees of that. */

@@ -67,7 +67,7 @@ interface ImportBody {
   readonly seq: number | null;
 }
 
-export function oneBody(body: string, seq: number | null = null): ImportBatch {
+function oneBody(body: string, seq: number | null = null): ImportBatch {
   return { bodies: [{ body, seq }] };
 }
 

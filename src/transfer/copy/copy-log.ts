@@ -171,7 +171,7 @@ function isSame(one: StoredEntry, other: StoredEntry): boolean {
   return one.parentId === other.parentId && entryDigest(sha256, one) === entryDigest(sha256, other);
 }
 
-export function diverged(conversation: ConversationId, seq: number): LogError {
+function diverged(conversation: ConversationId, seq: number): LogError {
   return new LogError(
     "diverged",
     `The conversation ${conversation} of the target is another one from entry ${seq} on: it was written to, or is not a copy of this one. It is left as it is`,

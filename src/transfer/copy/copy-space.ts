@@ -40,7 +40,7 @@ export type CopyOutcome = { readonly conversation: ConversationId } & (
 );
 
 /** A conversation that could not be copied. */
-export interface CopyFailure {
+interface CopyFailure {
   readonly conversation: ConversationId;
   readonly state: "left";
   readonly code: ErrorCode;

@@ -27,7 +27,7 @@ export interface ReadyPiece extends Pick<SourcePiece, "key" | "place" | "time" |
 }
 
 /** A message of the source with what it is here. */
-export interface ReadyItem {
+interface ReadyItem {
   readonly foreign: Json;
   readonly messages: readonly Message[];
   readonly marks: MessageMarks;
@@ -54,7 +54,7 @@ function saysAnything({ items, run, turn, end }: ReadyPiece): boolean {
 }
 
 /** Checks and reads one. `seen`: the ids that messages before it have. */
-export function readyPiece(piece: SourcePiece, ids: Set<EntryId> = new Set()): ReadyPiece {
+function readyPiece(piece: SourcePiece, ids: Set<EntryId> = new Set()): ReadyPiece {
   const { key, shape: sourceShape, messages, marks: _marks, ...rest } = piece;
   parseKey(key);
   for (const message of messages) {
@@ -184,7 +184,7 @@ function entryIdFor(id: string): EntryId {
 }
 
 /** A message with its marks; an id that the entry cannot have stands in its details. */
-export function withMarks(message: Message, { id, internal }: MessageMarks, entry: EntryId | null): Message {
+function withMarks(message: Message, { id, internal }: MessageMarks, entry: EntryId | null): Message {
   const { details } = message;
   const isOther = id !== undefined && id !== entry;
   return {
@@ -195,7 +195,7 @@ export function withMarks(message: Message, { id, internal }: MessageMarks, entr
 }
 
 /** Returns the message without its marks. `before`: the message as the source has it. */
-export function withoutMarks(message: Message, { id, internal }: MessageMarks, before: Message): Message {
+function withoutMarks(message: Message, { id, internal }: MessageMarks, before: Message): Message {
   const { internal: wasInternal, details, ...content } = message;
   const { migratedFrom, ...others } = fieldsOf(details);
   const isAdded = migratedFrom !== undefined && migratedFrom === id;

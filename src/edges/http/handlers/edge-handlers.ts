@@ -102,7 +102,7 @@ export const EDGE_HANDLERS: HandlersOf<EdgeShapes<typeof EDGE_ROWS>> = {
 };
 
 /** The id of the last event that whoever connects again has heard. */
-export function lastSeen({ headers }: Pick<RouteRequest, "headers">): number | null {
+function lastSeen({ headers }: Pick<RouteRequest, "headers">): number | null {
   const last = headers.get("last-event-id");
   if (last === null || last === "") return null;
   if (/^\d{1,15}$/.test(last)) return Number(last);
