@@ -206,10 +206,7 @@ export interface OpenTurn {
 }
 
 /** The open turn of a conversation, by its latest fact about turns; null when there is none. */
-async function readOpenTurn(
-  space: SpaceStore,
-  conversation: ConversationId,
-): Promise<OpenTurn | null> {
+async function readOpenTurn(space: SpaceStore, conversation: ConversationId): Promise<OpenTurn | null> {
   return openTurnAt(space, await space.head(conversation));
 }
 
