@@ -1,8 +1,10 @@
 const TITLE_CHARS_MAX = 72; // a line of a list
+const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
+const READ_CHARS_MAX = 1_000; // a long prompt is not read to its end
 
 /** The title of a conversation that nobody named: the first line of its first prompt. Null where that is empty. */
 export function promptTitle(prompt: string): string | null {
-  const [line = ""] = prompt.trim().split("\n", 1);
+  const [line = ""] = prompt.slice(0, READ_CHARS_MAX).trim().split("\n", 1);
   return line === "" ? null : cutTitle(line.replaceAll(/\s+/g, " ").trim());
 }
 
@@ -14,5 +16,10 @@ export function forkTitle(title: string): string {
 }
 
 function cutTitle(line: string, chars: number = TITLE_CHARS_MAX): string {
-  return line.length <= chars ? line : `${line.slice(0, chars - 1).toWellFormed()}…`;
+  return line.length <= chars
+    ? line
+    : `${line
+        .slice(0, chars - 1)
+        .replace(HALF_CHARACTER, "")
+        .toWellFormed()}…`;
 }

@@ -7,7 +7,7 @@ test("a prompt names a conversation by its first line, cut where a list ends; an
   const long = promptTitle("word ".repeat(30)) ?? "";
   expect(long).toHaveLength(72);
   expect(long.endsWith("…")).toBe(true);
-  expect(promptTitle(`${"a".repeat(70)}😀b`)).toBe(`${"a".repeat(70)}�…`);
+  expect(promptTitle(`${"a".repeat(70)}😀b`)).toBe(`${"a".repeat(70)}…`);
 });
 
 test("a fork is called by its source, with a mark that counts", () => {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { isSessionId, titleFrom, type NativeSession, type NativeStore } from "#vendors/records/native-store";
+import { promptTitle } from "#log/title";
+import { isSessionId, type NativeSession, type NativeStore } from "#vendors/records/native-store";
 import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "#vendors/records/record-files";
 import type { RecordReader } from "#vendors/vendor";
 import { countIn, type Fields, fieldsIn, textIn, listIn } from "#log/json/json-fields";
@@ -111,7 +112,7 @@ async function describeRollout(
   const meta = first?.["type"] === "session_meta" ? fieldsIn(first["payload"]) : null;
   // A sub-agent's rollout has its parent for a source; no person began it.
   if (meta === null || edges === null || fieldsIn(meta["source"]) !== null) return null;
-  const title = titleFrom(titles.get(id) ?? firstPrompt(edges.head));
+  const title = promptTitle(titles.get(id) ?? firstPrompt(edges.head) ?? "");
   return { id, cwd: textIn(meta["cwd"]), title, updatedAt: edges.updatedAt };
 }
 

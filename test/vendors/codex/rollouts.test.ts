@@ -166,11 +166,11 @@ describe("a list of rollouts", () => {
     home.put("session_index.jsonl", `${JSON.stringify({ id: TURNS, thread_name: "Named" })}\n`);
     put(
       ID,
-      lines(said("user", "<environment_context>"), said("user", `two\nlines ${"\u{1F600}".repeat(100)}`)),
+      lines(said("user", "<environment_context>"), said("user", `two   ${"\u{1F600}".repeat(100)}\nlines`)),
       "2026/01/02",
     );
     expect(await store.list()).toMatchObject([
-      { id: ID, cwd: "/home/user/project", title: `two lines ${"\u{1F600}".repeat(70)}` },
+      { id: ID, cwd: "/home/user/project", title: `two ${"\u{1F600}".repeat(33)}…` },
       { id: TURNS, cwd: "/home/user/project", title: "Named", updatedAt: "1970-01-01T00:00:01.000Z" },
     ]);
   });

@@ -1,9 +1,9 @@
+import { promptTitle } from "#log/title";
 import { lstat, rm, appendFile, link, mkdir, rename, rmdir, unlink, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { LogError } from "#log/errors";
 import {
   isSessionId,
-  titleFrom,
   type Moved,
   type NativeSession,
   type NativeStore,
@@ -134,8 +134,8 @@ function describeTranscript(folder: string, id: string, edges: Edges): NativeSes
   const { head, tail, updatedAt } = edges;
   if (head[0]?.["isSidechain"] === true) return null;
   const cwd = cwdIn(folder, edges);
-  const title = titleFrom(
-    named(tail) ?? named(head) ?? lastOf(tail, "last-prompt", "lastPrompt") ?? firstPrompt(head),
+  const title = promptTitle(
+    named(tail) ?? named(head) ?? lastOf(tail, "last-prompt", "lastPrompt") ?? firstPrompt(head) ?? "",
   );
   return cwd === null && title === null ? null : { id, cwd, title, updatedAt };
 }
