@@ -73,9 +73,9 @@ test("a tool that ends the turn ends it when it ran well, and only then", () => 
     finish: "calls",
     toolsRun: 1,
     finalTool: "mail",
-    goesOn: false,
+    continues: false,
   });
-  expect(stepFacts(step, [result(true)], { tools })).toMatchObject({ finalTool: null, goesOn: true });
+  expect(stepFacts(step, [result(true)], { tools })).toMatchObject({ finalTool: null, continues: true });
   expect(stepFacts({ finish: "paused", called: false }, [], { tools }).continues).toBe(true);
   expect(stepFacts({ finish: "stop", called: false }, [], { tools }).continues).toBe(false);
 });
