@@ -68,8 +68,12 @@ async function drop(page: Page, name: string, text: string): Promise<void> {
     transfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}));
     return transfer;
   })()`);
-  await page.dispatchEvent("body", "dragover", { dataTransfer: data });
-  await page.getByText("Nothing is imported yet").waitFor();
+  // A browser sends it every 50 ms while a file is held over a page.
+  const over = async (): Promise<number> => {
+    await page.dispatchEvent("body", "dragover", { dataTransfer: data });
+    return page.getByText("Nothing is imported yet").count();
+  };
+  await expect.poll(over).toBe(1);
   await page.dispatchEvent("body", "drop", { dataTransfer: data });
 }
 
