@@ -136,8 +136,10 @@ export const answerRequest = operation({
       caller === undefined ? {} : { by: caller },
     );
     // The process that runs the turn reads the answer in the log. Where none does, an agent continues it here.
-    const { lease } = await conversation.head();
-    if (isHeld(lease) || turns === undefined || turns.names.length === 0)
+    // By now the turn may have ended: then nothing is left to continue.
+    const head = await conversation.head();
+    const hasEnded = (await conversation.openTurn(head)) === null;
+    if (hasEnded || isHeld(head.lease) || turns === undefined || turns.names.length === 0)
       return { ...about, deduped, turn: null };
     const turn = await begin(input, context, (agent, id, options) => agent.continue(id, options));
     return { ...about, deduped, turn };
