@@ -118,7 +118,7 @@ function dollars(micros: number): string {
 }
 
 function stopped(message: string): Ending {
-  return { class: "turn_limit", message: `${message}; \`continue\` goes on with it`, resetAtMs: null };
+  return { class: "turn_limit", message: message, resetAtMs: null };
 }
 
 function endingOf({ finish, content }: { finish: string; content: readonly ContentBlock[] }): Ending {

@@ -57,7 +57,7 @@ export class Skills {
     const why = about === undefined ? "" : ` (${about.message})`;
     throw new LogError(
       "invalid_request",
-      `There is no skill ${JSON.stringify(name.slice(0, 100))} here${why}; nothing was changed. There is ${names === "" ? "none" : names}`,
+      `Skill ${JSON.stringify(name.slice(0, 100))} not found${why}. Available skills: ${names === "" ? "(empty)" : names}.`,
       { skill: name.slice(0, 100) },
     );
   }
@@ -67,8 +67,10 @@ export class Skills {
     const next = withSkill(active, recordOf(await this.get(name, cwd)));
     const { skills: found } = await this.#find(cwd);
     const match = matchSkills(next, found).find((one) => one.name === name);
-    if (match?.source == null && match?.problem != null && next !== active)
-      throw new LogError("invalid_request", `${match.problem.split(";")[0]}; nothing was changed`);
+    if (match?.source === null && next !== active)
+      throw new LogError("invalid_request", `${roomText(name)}. Deactivate another skill first.`, {
+        skill: name,
+      });
     return next;
   }
 
@@ -183,15 +185,19 @@ export function recordOf({ name, source, digest }: SkillSource): Skill {
 /** An active skill, and the skill of that name in the host's folders. */
 interface SkillMatch {
   readonly name: string;
-  /** Null: the model cannot be told of it. */
+  /** Null: it is not sent to the model. */
   readonly source: SkillSource | null;
-  /** Why it is not as it was activated, for people. */
+  /** Why it differs from the skill that was activated. */
   readonly problem: string | null;
 }
 
+function roomText(name: string): string {
+  return `The skill ${name} does not fit: the text of all active skills is limited to ${ACTIVE_CHARS_MAX} characters`;
+}
+
 /**
- * What is here of the active skills, in their order. One that was activated from another place is not taken by its name
- * alone: a folder that somebody else fills must not speak for it.
+ * The active skills in their order, each with its source. A skill from another folder does not match by name alone:
+ * a folder that someone else controls must not replace it.
  */
 export function matchSkills(
   active: readonly Skill[],
@@ -201,28 +207,17 @@ export function matchSkills(
   return active.map(({ name, source, digest }) => {
     const candidates = available.filter((one) => one.name === name);
     const here = candidates.find((one) => source === undefined || one.source === source) ?? null;
-    const stays = "it stays active, and the model is not told of it until it is back";
     if (here === null) {
-      const other =
-        candidates[0] === undefined
-          ? ""
-          : `; another one of this name is at ${candidates[0].source}, and activating it takes that`;
+      const other = candidates[0]?.source;
+      const hint = other === undefined ? "" : ` Activate it again to use the skill at ${other} instead.`;
       const where = source === undefined ? "" : ` (${source})`;
-      return {
-        name,
-        source: null,
-        problem: `The skill ${name}${where} is active in this conversation and is not here${other}; ${stays}`,
-      };
+      const problem = `The active skill ${name}${where} is not available. The model gets it again when it is back.${hint}`;
+      return { name, source: null, problem };
     }
-    if (here.text.length > room)
-      return {
-        name,
-        source: null,
-        problem: `The skill ${name} is active in this conversation and there is no room for it: active skills have ${ACTIVE_CHARS_MAX} characters at most; ${stays}`,
-      };
+    if (here.text.length > room) return { name, source: null, problem: `${roomText(name)}.` };
     room -= here.text.length;
     const isChanged = digest !== undefined && digest !== here.digest;
-    const changed = `The skill ${name} (${here.source}) is not as it was when it was activated; the model is told of it as it is now, and activating it again takes note of that`;
+    const changed = `The skill ${name} (${here.source}) changed after it was activated. The model gets the current text. Activate it again to record that.`;
     return { name, source: here, problem: isChanged ? changed : null };
   });
 }

@@ -51,7 +51,7 @@ function schemaOf(tool: Tool): JsonSchema {
     checkSchema(schema);
     return asObject(schema);
   } catch (cause) {
-    const why = errorText(cause).replace(/; nothing was written$/, "");
+    const why = errorText(cause);
     const next = "Nothing was asked; correct the schema, or say it as JSON Schema in `inputSchema`";
     throw new LogError(
       "invalid_request",

@@ -30,11 +30,12 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(argv, io);
   } catch (error) {
-    const { status, code, message, next, details } = failureOf(error);
+    const { status, code, message, safe, next, details } = failureOf(error);
     if (argv.includes("--json"))
-      await jsonSink(io.err).write(jsonLine({ error: { code, message, details } }));
+      await jsonSink(io.err).write(jsonLine({ error: { code, message, safe, next, details } }));
     else {
-      const more = next === "" ? "" : `${io.err.style.dim(safeText(next))}\n`;
+      const hint = [safe, next].filter(Boolean).join(" ");
+      const more = hint === "" ? "" : `${io.err.style.dim(safeText(hint))}\n`;
       await io.err.write(`${io.err.style.red("holdfast:")} ${safeText(message)}\n${more}`);
     }
     if (io.env["HOLDFAST_DEBUG"] && error instanceof Error)

@@ -1,6 +1,6 @@
 import { isMedia } from "#log/blob-names";
 import { type ContentBlock, type MediaBlock } from "#log/message";
-import { isLogError, LogError } from "#log/errors";
+import { LogError } from "#log/errors";
 import { fieldsIn } from "#log/json/json-fields";
 import { type Json, writeJsonObject } from "#log/json/json-text";
 import { block as checkBlock } from "#log/table/shapes";
@@ -35,7 +35,7 @@ export async function normalOutput(
   try {
     return await read(output, tool, keepBlob);
   } catch (error) {
-    const why = isLogError(error) ? error.message.replace(/; nothing was written$/, "") : errorText(error);
+    const why = errorText(error);
     const text = `${tool.name} has run, but what it returned cannot be kept: ${why}. Whatever it did is not undone.`;
     return { isError: true, content: await shownText(text, tool, keepBlob) };
   }

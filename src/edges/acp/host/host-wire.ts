@@ -9,6 +9,7 @@ import { ERROR_GROUPS, type ErrorGroup, isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import type { WireMessage } from "#turn/wire-message";
 import type { EndingClass } from "#log/ending-class";
+import { describeError } from "#operations/views/error-steps";
 import { endingMessage } from "#operations/text";
 
 /** Something the host was asked and has not answered. */
@@ -205,7 +206,8 @@ function errorText(code: number, message: string, data: Json): string {
 export function errorOf(error: unknown, conversation: string | null): string {
   const about = conversation === null ? {} : { sessionId: conversation };
   if (isLogError(error)) {
-    const { code, message } = error;
+    const { code } = error;
+    const message = describeError(error);
     // An entry is a parameter of the request; the resource is the session.
     const rpcCode = code === "entry_not_found" ? CODES.caller : CODES[ERROR_GROUPS[code]];
     return errorText(rpcCode, message, {

@@ -215,7 +215,12 @@ async function withWriter(
   const message =
     `${who}${where} is at work in this conversation${since === null ? "" : `, since ${since}`}. ` +
     "Your prompt was not sent. Wait until that turn has ended, which is shown here too, or stop it there; then send again.";
-  return new LogError("busy", message, { ...error.details, ...(since === null ? {} : { since }) });
+  return new LogError(
+    "busy",
+    message,
+    { ...error.details, ...(since === null ? {} : { since }) },
+    { safe: "" },
+  );
 }
 
 async function lastStart(bridge: BridgeContext, conversation: ConversationId): Promise<string | null> {

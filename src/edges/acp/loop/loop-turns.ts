@@ -122,7 +122,7 @@ class LoopTurns implements BridgeTurns {
       return { ...whole, stop: { reason, ...usage, ...about } };
     }
     if (endingClass !== "turn_limit") return whole;
-    this.#say(to, `${message.replace("`continue`", "/continue")}.`);
+    this.#say(to, `${message}. /continue resumes it.`);
     return { ...whole, stop: { reason: "max_turn_requests", ...usage, ...about } };
   }
 

@@ -1,6 +1,7 @@
 import { LogError, isLogError } from "#log/errors";
 import type { Io, Sink } from "#edges/cli/command";
 import { STATUS, failureOf } from "#edges/cli/exit";
+import { describeError } from "#operations/views/error-steps";
 import type { Printer } from "#edges/cli/terminal/printer";
 import type { ChatSession } from "./chat-session.ts";
 import { type ChatInput, chatInput } from "./chat-input.ts";
@@ -76,8 +77,8 @@ export class Chat {
     } catch (error) {
       if (!isLogError(error)) throw error;
       const failure = failureOf(error);
-      const next = failure.next.replaceAll("`holdfast tree ID`", "/tree");
-      this.#printer.fault([failure.message, next].filter(Boolean).join(". "));
+      const next = failure.next.replaceAll(/`holdfast tree \S+`/g, "/tree");
+      this.#printer.fault([describeError(failure), next].filter(Boolean).join(" "));
       if (!this.#io.stdinIsTerminal && this.#status === STATUS.ok) this.#status = failure.status;
     } finally {
       this.#turn.end();

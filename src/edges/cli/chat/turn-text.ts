@@ -28,7 +28,7 @@ export function endedText(ended: Ended & Pick<AgentResult, "waiting">): string |
 export function endingText(ended: Ended, where: ReadAt, nowMs: number): string {
   const { class: known, outcome, message, resetAtMs } = ended;
   const goOn = where.at === "chat" ? "/continue" : `\`holdfast continue ${where.conversation}\``;
-  const said = message.replace("`continue` goes on with it", `${goOn} goes on with it`).replace(/\.$/, "");
+  const said = message.replace(/\.$/, "");
   switch (known) {
     case "limit":
     case "credit": {
@@ -51,8 +51,9 @@ export function endingText(ended: Ended, where: ReadAt, nowMs: number): string {
       return `${said === "" ? endingSentence({ outcome: "failed", class: known }) : `${said}.`}${doubtText(said)} What was said is kept; ${goOn} asks again.`;
     case "cancelled":
       return `${endingSentence({ outcome: "interrupted", class: known })} ${goOn} goes on.`;
-    case "completed":
     case "turn_limit":
+      return `${said}. ${goOn} resumes it.`;
+    case "completed":
     case "empty":
     case null:
       return outcome === "completed" && known === "completed" ? said : `${said}.`;

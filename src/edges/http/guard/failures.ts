@@ -6,10 +6,10 @@ import {
   isLogError,
   type LogError,
 } from "#log/errors";
+import { nextRequest, UNEXPECTED } from "#operations/views/error-steps";
 import { SCHEMA_VERSION } from "#transfer/context-text";
 
 const NOTHING = "Nothing was changed.";
-const AGAIN = "Nothing was written and nothing is lost.";
 
 interface Known {
   readonly status: number;
@@ -66,41 +66,6 @@ const OWN_STATUS: { readonly [code in ErrorCode]?: number } = {
   diverged: 409,
 };
 
-const LOG_STEPS: Readonly<Record<ErrorCode, readonly [string, string]>> = {
-  invalid_entry: [NOTHING, "Mend the entry; docs/format.md says what each type looks like."],
-  invalid_id: [NOTHING, "Use an id as a list or an answer gave it."],
-  invalid_request: [NOTHING, "Mend the request; GET /api/openapi.json says what it may hold."],
-  unknown_parent: [NOTHING, "GET …/tree shows the entries there are."],
-  unknown_target: [NOTHING, "GET …/tree shows the entries there are."],
-  duplicate_id: [NOTHING, "Leave the id out, or use an Idempotency-Key to make a repetition harmless."],
-  invalid_boundary: [NOTHING, "GET …/context shows what the model sees now."],
-  too_large: [NOTHING, "Split it, or keep large content in a blob."],
-  ambiguous_id: [NOTHING, "Give the whole id."],
-  facet_missing: [NOTHING, "Use a store that has it."],
-  conversation_not_found: [NOTHING, "GET /api/conversations lists those of this space."],
-  entry_not_found: [NOTHING, "GET …/tree lists the entries there are."],
-  run_not_found: [NOTHING, "GET /api/runs lists those there are."],
-  blob_not_found: [NOTHING, "The entries that name it are untouched."],
-  conversation_exists: ["The one that is there was not touched.", "Choose another id."],
-  head_moved: [AGAIN, "Read the log again, then decide whether to append."],
-  fenced: ["What was acknowledged before is stored.", "Ask again: another writer has the conversation now."],
-  busy: [AGAIN, "Try again in a moment, or steer or cancel the turn that runs."],
-  disk_full: ["Nothing already stored was changed.", "Make room on the server's disk, then try again."],
-  read_only: [NOTHING, "The store may only be read here."],
-  store_gone: ["Nothing acknowledged is lost.", "Try again once the store is back."],
-  store_failed: ["Nothing acknowledged is lost.", "Try again; `holdfast doctor` checks the store."],
-  damaged: [NOTHING, "`holdfast doctor` shows where, and what can still be read."],
-  diverged: ["Nothing was written.", "Compare it with a copy made elsewhere before going on."],
-  unsupported_version: [NOTHING, "A newer Holdfast wrote it; use that one."],
-};
-
-/** Of a file that was to be imported: nothing is wrong with the request or with the store. */
-const FILE_STEPS: { readonly [code in ErrorCode]?: string } = {
-  invalid_request: "Give a bundle as an export makes it, or a session log.",
-  damaged:
-    "Ask for the file once more where it was made; `salvage` imports what can be reached, and names the rest.",
-};
-
 /** A request that is refused before its operation is reached. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
@@ -146,15 +111,13 @@ export function failureOf(error: unknown): Failure {
   if (isLogError(error)) {
     const { code } = error;
     const status = OWN_STATUS[code] ?? GROUP_STATUS[ERROR_GROUPS[code]];
-    const [safe, step] = LOG_STEPS[code];
-    const next = ("file" in error.details ? FILE_STEPS[code] : undefined) ?? step;
+    const safe = error.safe === "" ? NOTHING : error.safe;
     const headers = status === 503 || status === 423 ? { "retry-after": "1" } : {};
-    return made(code, shownError(error), { status, safe, next }, headers);
+    return made(code, shownError(error), { status, safe, next: nextRequest(error) }, headers);
   }
-  const safe = "Nothing acknowledged is lost.";
-  const next = "Try again; whoever runs the server finds the reason in its output.";
-  const words = { message: "Something unexpected went wrong", details: {} };
-  return made("unexpected", words, { status: 500, safe, next }, {});
+  const { safe, request: next } = UNEXPECTED;
+  const about = { message: "An unexpected error occurred", details: {} };
+  return made("unexpected", about, { status: 500, safe, next }, {});
 }
 
 /** What only the operator needs to know, in the words of a client: the server's log has the rest. */
