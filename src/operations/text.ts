@@ -1,6 +1,6 @@
 /** Text for the codes that a log and a list hold: one table, which every edge and the web UI import. */
 import type { EndingClass } from "#log/ending-class";
-import type { CallState, ForkProblem, ThreadCall, ThreadChange } from "#log/thread/thread-rows";
+import type { CallState, ForkProblem, ThreadCall, ThreadChange } from "#log/projections/thread-rows";
 import type { ConversationState } from "#transfer/views/conversation-state";
 
 /** For every place where you fork, edit and go back. */

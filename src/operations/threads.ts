@@ -10,14 +10,14 @@ import {
 import { type Json, objectText } from "#log/json/json-text";
 import type { Link } from "#log/projections/chain";
 import type { Queued } from "#log/projections/queue";
-import type { LiveTurn } from "#log/thread/live-turn";
+import type { LiveTurn } from "#log/projections/live-turn";
 import {
   type SessionStart,
   type ThreadCall,
   type ThreadChange,
   type ThreadRow as Row,
   ThreadRows,
-} from "#log/thread/thread-rows";
+} from "#log/projections/thread-rows";
 import { SCHEMA_VERSION } from "#transfer/context-text";
 import type { HeadView } from "#store/requests";
 import type { PermissionAsked } from "#turn/host";

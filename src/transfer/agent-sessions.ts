@@ -2,7 +2,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { isLogError, LogError } from "#log/errors";
 import type { Conversation } from "#conversation/conversation";
 import { adoptedEntries } from "#upstream/sessions/adopt-turns";
-import type { NativeStore } from "#vendors/records/native-store";
+import type { NativeStore } from "#vendors/native-store";
 
 /** What agents keep of their own sessions, by the agent's name. */
 export type AgentRecords = ReadonlyMap<string, NativeStore>;

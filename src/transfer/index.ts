@@ -1,5 +1,5 @@
 /** Moving conversations: bundles, copies, migrations, redaction, and exports for people. */
-export { copySpace, followSpace } from "./copy/copy-space.ts";
+export { copySpace, followSpace } from "./copy-space.ts";
 export { exportBundle } from "./bundles/export-bundle.ts";
 export { bundleFile } from "./bundles/open-import.ts";
 export { importBundle } from "./bundles/import-bundle.ts";

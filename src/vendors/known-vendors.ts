@@ -1,8 +1,8 @@
 import { CLAUDE } from "./claude/claude.ts";
 import { CODEX } from "./codex/codex.ts";
-import { COMMON_ENDINGS, COMMON_EXAMPLES } from "./endings/shared-endings.ts";
-import { GEMINI } from "./gemini/gemini.ts";
-import { OPENCODE } from "./opencode/opencode.ts";
+import { COMMON_ENDINGS, COMMON_EXAMPLES } from "./shared-endings.ts";
+import { GEMINI } from "./gemini.ts";
+import { OPENCODE } from "./opencode.ts";
 import { PLAIN_DIALECT, type Vendor } from "./vendor.ts";
 
 /** In the order in which a command line is searched for their names. */

@@ -5,7 +5,7 @@ import type { CommandKind } from "#upstream/rules/transcript";
 import type { EndingTable } from "#turn/rules/classify";
 import type { NativeMessage } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
-import type { NativeStore } from "./records/native-store.ts";
+import type { NativeStore } from "./native-store.ts";
 
 /** One agent's program: what differs from one to the next beyond what the protocol lets it declare. */
 export interface Vendor {

@@ -18,7 +18,7 @@ import { ScriptedModel } from "../agent/scripted-model.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { runCli } from "./cli/cli-run.ts";
 import { fieldsOf } from "../support/scripted-agent/wire.ts";
-import { openLoop } from "./acp/loop/loop-editor.ts";
+import { openLoop } from "./acp/loop-editor.ts";
 
 const look: Tool = {
   name: "look",

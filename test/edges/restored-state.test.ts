@@ -10,7 +10,7 @@ import { ScriptedModel } from "../agent/scripted-model.ts";
 import { tempDir } from "../support/temp-dir.ts";
 import { runHere } from "./cli/cli-here.ts";
 import { type Fields, fieldsOf } from "../support/scripted-agent/wire.ts";
-import { openLoop } from "./acp/loop/loop-editor.ts";
+import { openLoop } from "./acp/loop-editor.ts";
 
 const look: Tool = {
   name: "look",

@@ -15,7 +15,7 @@ import type { Client } from "#edges/http/client/index";
 import { openHoldfast } from "#open";
 import { type ModelServer, startModelServer } from "../support/model-server.ts";
 import { tempDir } from "../support/temp-dir.ts";
-import { openLoop } from "./acp/loop/loop-editor.ts";
+import { openLoop } from "./acp/loop-editor.ts";
 import { holdfastHere } from "./cli/cli-here.ts";
 import { jsonLines } from "./cli/cli-run.ts";
 import { serve, type Served } from "./http/served.ts";

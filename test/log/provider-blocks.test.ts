@@ -12,7 +12,7 @@ import { renderPreamble } from "#upstream/rules/preamble";
 import { PRIOR_BUDGET } from "#upstream/rules/prior-budget";
 import { Holdfast } from "#conversation/holdfast";
 import { inMemoryStore } from "#stores/in-memory/index";
-import { transcriptText } from "#vendors/claude/records/transcript-text";
+import { transcriptText } from "#vendors/claude/transcript-text";
 import { countingIdsAndTime } from "../support/a-log.ts";
 
 const KNOWN: ContentBlock = { type: "text", text: "said" };

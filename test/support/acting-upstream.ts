@@ -1,5 +1,5 @@
 import type { PromptEvent, PromptRequest, RawEnd, Upstream, UpstreamSession } from "#upstream/upstream";
-import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
+import { COMMON_ENDINGS } from "#vendors/shared-endings";
 
 type Work = (request: PromptRequest) => AsyncIterable<PromptEvent>;
 

@@ -26,8 +26,8 @@ const SOURCES: readonly string[] = [
   "src/edges/cli/demos/demo-host.ts",
   "src/stores/sqlite/thread/writer-thread.ts",
   "src/stores/sqlite/read/reading-thread.ts",
-  "src/stores/sqlite/backup/copier.ts",
-  "src/stores/sqlite/check/checker.ts",
+  "src/stores/sqlite/copier.ts",
+  "src/stores/sqlite/checker.ts",
   "src/agent/tools/search-thread.ts",
   ...readdirSync(join(ROOT, "examples")).flatMap((name) =>
     name.endsWith(".ts") ? [`examples/${name}`] : [],

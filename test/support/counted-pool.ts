@@ -1,4 +1,4 @@
-import type { PgClient } from "#stores/postgres/db/connections";
+import type { PgClient } from "#stores/postgres/connections";
 import type { PgPool } from "#stores/postgres/index";
 
 type Sent = Pick<Parameters<PgPool["query"]>[0], "text" | "values">;

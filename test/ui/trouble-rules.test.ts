@@ -4,7 +4,7 @@ import { TROUBLES } from "#edges/cli/serve/simulated-agent";
 import type { Entry } from "#log/entry";
 import { agentFor, choiceFor } from "../../ui/src/pages/conversation/compose/agent-choice.ts";
 import { goOnVerb } from "../../ui/src/pages/conversation/compose/go-on-verb.ts";
-import { NO_TURN } from "#log/thread/live-turn";
+import { NO_TURN } from "#log/projections/live-turn";
 import { NO_THREAD, type ThreadState } from "../../ui/src/pages/conversation/thread/thread-state.ts";
 import { survivalSince } from "../../ui/src/pages/conversation/trouble/survival.ts";
 import { troubleGroups, troubleOf } from "../../ui/src/pages/conversation/trouble/trouble-table.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { failureOf } from "#edges/http/guard/failures";
 import type { Entry } from "#log/entry";
 import { ERROR_GROUPS, type ErrorCode, LogError } from "#log/errors";
-import { liveTurnAfter, liveTurnHearing, NO_TURN, saidBy } from "#log/thread/live-turn";
+import { liveTurnAfter, liveTurnHearing, NO_TURN, saidBy } from "#log/projections/live-turn";
 import { spanText } from "../../ui/src/parts/numbers.ts";
 import { wayOn } from "../../ui/src/data/way-on.ts";
 import { shownChars } from "../../ui/src/text/long/shown-chars.ts";

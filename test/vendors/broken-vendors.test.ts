@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { textIn } from "#log/json/json-fields";
-import type { NativeStore } from "#vendors/records/native-store";
+import type { NativeStore } from "#vendors/native-store";
 import { PLAIN_DIALECT, type Vendor, type VendorRecords } from "#vendors/vendor";
 import { recordsContract, vendorContract } from "#testing/index";
 import { EXAMPLE_GOLDEN, EXAMPLE_VENDOR } from "./example-vendor.ts";

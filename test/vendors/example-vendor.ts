@@ -4,9 +4,9 @@ import { basename, join } from "node:path";
 import { type Fields, textIn, wordsIn } from "#log/json/json-fields";
 import type { EndingTable } from "#turn/rules/classify";
 import type { NativeMessage } from "#upstream/upstream";
-import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
-import type { NativeSession, NativeStore } from "#vendors/records/native-store";
-import { eachRecord, entriesIn, stampOf } from "#vendors/records/record-files";
+import { COMMON_ENDINGS } from "#vendors/shared-endings";
+import type { NativeSession, NativeStore } from "#vendors/native-store";
+import { eachRecord, entriesIn, stampOf } from "#vendors/record-files";
 import { type EndingExample, PLAIN_DIALECT, type RecordReader, type Vendor } from "#vendors/vendor";
 import type { GoldenRecord } from "#testing/vendors/records-cases";
 

@@ -3,7 +3,7 @@ import type { Fields } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import type { AgentChoices } from "#log/projections/config";
 import type { SessionSettings, TranscriptMessage, Upstream, UpstreamSession } from "#upstream/upstream";
-import type { NativeStore } from "#vendors/records/native-store";
+import type { NativeStore } from "#vendors/native-store";
 import type { NoticeText } from "#operations/views/notices";
 import type { Answer } from "./agent/connection.ts";
 import type { SessionOptions } from "./agent/session-options.ts";

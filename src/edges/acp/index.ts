@@ -1,6 +1,6 @@
 export { type ServeOptions, serveAcp } from "./serve.ts";
 export { UnattendedAgent, type UnattendedOptions } from "./unattended-agent.ts";
 export type { EndingTable } from "#turn/rules/classify";
-export { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
+export { COMMON_ENDINGS } from "#vendors/shared-endings";
 export { VENDORS } from "#vendors/known-vendors";
 export { PLAIN_DIALECT, type Vendor } from "#vendors/vendor";

@@ -1,7 +1,7 @@
 import { LINE_BYTES_MAX } from "./agent/connection.ts";
 import type { LoadedLoop } from "./bridge-agents.ts";
 import { Bridge, type BridgeOptions } from "./host/bridge.ts";
-import type { AgentLoop } from "./loop/loop-agent.ts";
+import type { AgentLoop } from "./loop-agent.ts";
 import { LineSplitter, LineTooLong } from "./wire/line-splitter.ts";
 
 export interface ServeOptions extends Omit<BridgeOptions, "agents" | "write"> {
@@ -39,7 +39,7 @@ export async function serveAcp(options: ServeOptions): Promise<void> {
 
 /** An agent loop for a `Bridge`. It brings models, tools, memory and skills, which a bridge before other agents does without. */
 async function loadLoop(loop: AgentLoop): Promise<LoadedLoop> {
-  return (await import("./loop/loop-turns.ts")).openLoop(loop);
+  return (await import("./loop-turns.ts")).openLoop(loop);
 }
 
 /** A line that is too long is answered as one that is no message; those around it count. */

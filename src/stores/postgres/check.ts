@@ -7,7 +7,7 @@ import { RunFolder } from "#log/runs/run-folder";
 import type { CheckRequest, Finding, StoreHealth } from "#store/requests";
 import { sha256 } from "#store/sha256";
 import { unprovenNote } from "#store/unproven-note";
-import type { Db, Session } from "./db/db.ts";
+import type { Db, Session } from "./db.ts";
 import { toLogError } from "./postgres-errors.ts";
 import { ENTRY_COLUMNS, type EntryRow, readState, type State, toStored } from "./tables/rows.ts";
 import { readJson } from "#log/json/read-json";

@@ -9,8 +9,8 @@ import { storePort } from "#store/port";
 import type { StoreHealth, TailRequest } from "#store/requests";
 import type { Store, StoreDriver } from "#store/store";
 import { checkSpace, readHealth, checkFence } from "./check.ts";
-import { type Connections, Db, TRIES, SqlTexts } from "./db/db.ts";
-import { openClient, openConnections, type PgPool, type ListenClient } from "./db/connections.ts";
+import { type Connections, Db, TRIES, SqlTexts } from "./db.ts";
+import { openClient, openConnections, type PgPool, type ListenClient } from "./connections.ts";
 import {
   checkPartitions,
   checkSchema,
@@ -36,7 +36,7 @@ import { HeadCache } from "./write/head-cache.ts";
 import { acquireLog, renewLog } from "./write/ownership.ts";
 import { createLog, forkLog } from "./write/start.ts";
 
-export type { PgPool } from "./db/connections.ts";
+export type { PgPool } from "./connections.ts";
 
 export interface PostgresStoreOptions {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?schema=…`; its settings are overruled by those beside it. */

@@ -6,7 +6,7 @@ import { type Fields, parseFields } from "#log/json/json-fields";
 import { adoptedNode } from "#upstream/sessions/adopt-turns";
 import { systemIdsAndTime } from "#store/prepare";
 import { inMemoryStore } from "#stores/in-memory/index";
-import type { NativeStore } from "#vendors/records/native-store";
+import type { NativeStore } from "#vendors/native-store";
 import type { VendorRecords } from "#vendors/vendor";
 import type { ContentBlock } from "#log/message";
 import type { NativeMessage } from "#upstream/upstream";

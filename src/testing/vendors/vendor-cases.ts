@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { classifyEnd, type EndSigns } from "#turn/rules/classify";
-import { COMMON_ENDINGS } from "#vendors/endings/shared-endings";
+import { COMMON_ENDINGS } from "#vendors/shared-endings";
 import type { EndingExample, Vendor } from "#vendors/vendor";
 import { readJson } from "#log/json/read-json";
 import type { Fields } from "#log/json/json-fields";

@@ -3,7 +3,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import type { EntryBody } from "#log/entry";
 import { type ErrorCode, isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
-import { findHead } from "#transfer/copy/copy-log";
+import { findHead } from "#transfer/copy-log";
 import type { MigrationSource, SourceConversation } from "./migration-source.ts";
 import {
   comparePieces,

@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from "node:sqlite";
 import { LogError } from "#log/errors";
-import { openConnections } from "#stores/postgres/db/connections";
+import { openConnections } from "#stores/postgres/connections";
 import { parsePostgresAddress } from "#stores/postgres/postgres-address";
 import { toLogError } from "#stores/postgres/postgres-errors";
 

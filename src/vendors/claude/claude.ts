@@ -8,12 +8,12 @@ import {
   type EndingExample,
 } from "#vendors/vendor";
 import { neverRan } from "./call-outcome.ts";
-import { claudeStore } from "./records/claude-store.ts";
-import { transcriptReader } from "./records/transcript-reader.ts";
+import { claudeStore } from "./claude-store.ts";
+import { transcriptReader } from "./transcript-reader.ts";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#turn/rules/classify";
 import { DISGUISED, LIMITS, LOGINS, MONEY, NETWORK, OVERLOADS } from "#turn/rules/service-endings";
-import { PROCESS_GONE, SESSION_GONE } from "#vendors/endings/shared-endings";
+import { PROCESS_GONE, SESSION_GONE } from "#vendors/shared-endings";
 
 export const CLAUDE_ENDINGS: EndingTable = [
   ...DISGUISED,

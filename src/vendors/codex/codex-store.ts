@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { promptTitle } from "#log/title";
-import { isSessionId, type NativeSession, type NativeStore } from "#vendors/records/native-store";
-import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "#vendors/records/record-files";
+import { isSessionId, type NativeSession, type NativeStore } from "#vendors/native-store";
+import { eachRecord, entriesIn, readEdges, readFirst, stampOf } from "#vendors/record-files";
 import type { RecordReader } from "#vendors/vendor";
 import { countIn, type Fields, fieldsIn, textIn, listIn } from "#log/json/json-fields";
 import { type ContentBlock, textOfBlocks } from "#log/message";

@@ -4,7 +4,7 @@ import { codexStore } from "./codex-store.ts";
 import { rolloutReader } from "./codex-store.ts";
 import { CODE_ENDINGS, type EndingTable, STATUS_ENDINGS, TOO_MANY } from "#turn/rules/classify";
 import { DISGUISED, LIMITS, LOGINS, MONEY, NETWORK, OVERLOADS } from "#turn/rules/service-endings";
-import { PROCESS_GONE, SESSION_GONE } from "#vendors/endings/shared-endings";
+import { PROCESS_GONE, SESSION_GONE } from "#vendors/shared-endings";
 
 export const CODEX_ENDINGS: EndingTable = [
   ...DISGUISED,

@@ -9,7 +9,7 @@ import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
 import { openStore } from "#open";
 import { decorateStore, type Decoration } from "#store/decorate";
-import { copySpace } from "#transfer/copy/copy-space";
+import { copySpace } from "#transfer/copy-space";
 import { counter } from "../rig.ts";
 import { ScriptedModel } from "../scripted-model.ts";
 import { tempDir } from "../../support/temp-dir.ts";

@@ -4,7 +4,7 @@
  */
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { openConnections } from "#stores/postgres/db/connections";
+import { openConnections } from "#stores/postgres/connections";
 
 function message(type: string, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);

@@ -2,7 +2,7 @@
  * Goal: whoever follows a log misses nothing and sees nothing that did not happen, whatever writers do with their transactions, and how
  * a server is doing is told. Method: a pool whose transactions commit, or are rolled back, when the test says so; tails beside it.
  */
-import type { PgClient } from "#stores/postgres/db/connections";
+import type { PgClient } from "#stores/postgres/connections";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { conv, Rig, user } from "#store/contract/rig";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
 import { briefMessages } from "#testing/vendors/records-cases";
-import { claudeStore } from "#vendors/claude/records/claude-store";
-import type { NativeStore } from "#vendors/records/native-store";
+import { claudeStore } from "#vendors/claude/claude-store";
+import type { NativeStore } from "#vendors/native-store";
 import { aHome, type Home, ID } from "../homes.ts";
 
 /** What Claude keeps, in a folder that every test has for itself. */

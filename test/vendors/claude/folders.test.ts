@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { knownFolder, projectFolder, projectName } from "#vendors/claude/records/claude-store";
+import { knownFolder, projectFolder, projectName } from "#vendors/claude/claude-store";
 import { aHome, ID } from "../homes.ts";
 
 const BASE = "/tmp/project/";

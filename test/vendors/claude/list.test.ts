@@ -1,7 +1,7 @@
 import { appendFileSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { claudeStore } from "#vendors/claude/records/claude-store";
+import { claudeStore } from "#vendors/claude/claude-store";
 import { lines, said } from "./claude-lines.ts";
 import { fixture, ID } from "../homes.ts";
 import { ClaudeHome } from "./claude-home.ts";

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claudeStore, projectName } from "#vendors/claude/records/claude-store";
-import type { Moved, NativeStore } from "#vendors/records/native-store";
+import { claudeStore, projectName } from "#vendors/claude/claude-store";
+import type { Moved, NativeStore } from "#vendors/native-store";
 import { isLogError } from "#log/errors";
 import { briefMessages } from "#testing/vendors/records-cases";
 import { aHome, type Home, ID } from "../homes.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { transcriptText } from "#vendors/claude/records/transcript-text";
+import { transcriptText } from "#vendors/claude/transcript-text";
 import type { ContentBlock, Message } from "#log/message";
 import { isLogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";

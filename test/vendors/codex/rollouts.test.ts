@@ -1,7 +1,7 @@
 import { appendFileSync, utimesSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { codexStore } from "#vendors/codex/codex-store";
-import type { NativeStore } from "#vendors/records/native-store";
+import type { NativeStore } from "#vendors/native-store";
 import { briefMessages } from "#testing/vendors/records-cases";
 import { aHome, fixture, type Home, ID } from "../homes.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "#upstream/upstream";
 import type { Json } from "#log/json/json-text";
 import type { EndingTable } from "#turn/rules/classify";
-import type { NativeStore } from "#vendors/records/native-store";
+import type { NativeStore } from "#vendors/native-store";
 import type { Dialect } from "#vendors/vendor";
 import { type Answer, type Connection, resultOf } from "./connection.ts";
 import type { BridgeUpstream, ForwardedRequest } from "#edges/acp/bridge-agents";

@@ -2,7 +2,7 @@ import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import { UpstreamFailure } from "#upstream/upstream";
 import { classifyEnd } from "#turn/rules/classify";
 import type { Ending } from "#turn/rules/ending";
-import type { NativeStore } from "#vendors/records/native-store";
+import type { NativeStore } from "#vendors/native-store";
 import type { Message } from "#edges/acp/wire/spans";
 import {
   type AgentCommand,

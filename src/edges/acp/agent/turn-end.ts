@@ -5,7 +5,7 @@ import { spanAt, stringAt } from "#edges/acp/wire/spans";
 import { type Answer, ConnectionEnded, resultOf } from "./connection.ts";
 import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";
 import type { EndError } from "#turn/rules/classify";
-import { resetInWords } from "#vendors/endings/shared-endings";
+import { resetInWords } from "#vendors/shared-endings";
 import type { Dialect, FailureSigns } from "#vendors/vendor";
 
 /** How a prompt ended, in the agent's own terms, with the failure it did not call one. */

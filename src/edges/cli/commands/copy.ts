@@ -7,7 +7,7 @@ import { STATUS } from "#edges/cli/exit";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import { progressOn } from "#edges/cli/terminal/output";
 import type { Holdfast } from "#conversation/holdfast";
-import { type CopyOutcome, type CopyResult, copySpace, followSpace } from "#transfer/copy/copy-space";
+import { type CopyOutcome, type CopyResult, copySpace, followSpace } from "#transfer/copy-space";
 import { redactAddress } from "#stores/redact-address";
 
 export const copyCommand: Command = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Call } from "#edges/cli/command";
 import type { AgentRecords } from "#transfer/agent-sessions";
 import { VENDORS } from "#vendors/known-vendors";
-import type { NativeStore } from "#vendors/records/native-store";
+import type { NativeStore } from "#vendors/native-store";
 import type { Vendor } from "#vendors/vendor";
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -4,7 +4,7 @@ import { openModel } from "#agent/models/open-model";
 import { withoutModelKeys } from "#agent/models/providers";
 import { codingTools } from "#agent/tools/coding-tools";
 import { DEFAULT_POLICY } from "#agent/tools/permissions";
-import type { AgentLoop } from "#edges/acp/loop/loop-agent";
+import type { AgentLoop } from "#edges/acp/loop-agent";
 import { isDeadProcess, nameOfProcess } from "#turn/running-process";
 import type { Call } from "#edges/cli/command";
 import { mcpServersOf } from "#edges/cli/chat/mcp-file";

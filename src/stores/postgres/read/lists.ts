@@ -7,7 +7,7 @@ import type {
   RunPage,
   RunsRequest,
 } from "#store/requests";
-import type { Db } from "#stores/postgres/db/db";
+import type { Db } from "#stores/postgres/db";
 import { EVERY_SPACE } from "#stores/postgres/tables/row-security";
 import {
   readState,

@@ -7,7 +7,7 @@ import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import type { TailPage } from "#store/tail-feeds";
 import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
-import { type Db, withSync } from "#stores/postgres/db/db";
+import { type Db, withSync } from "#stores/postgres/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { NOW_MS, READ_ENTRY } from "#stores/postgres/tables/read-sql";
 import {

@@ -3,7 +3,7 @@ import { SEARCHED_TYPES, searchText } from "#log/entry-types";
 import type { ConversationId, SpaceId } from "#log/ids";
 import { foldText, matchesQuery, queryWords } from "#log/search";
 import type { SearchHit, SearchRequest } from "#store/requests";
-import { type Db, withSync } from "#stores/postgres/db/db";
+import { type Db, withSync } from "#stores/postgres/db";
 import { IS_BEHIND } from "#stores/postgres/tables/schema";
 import { ENTRY_COLUMNS, type EntryRow, toStored } from "#stores/postgres/tables/rows";
 import { readHead } from "./reads.ts";

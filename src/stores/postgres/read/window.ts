@@ -5,7 +5,7 @@ import { LogError } from "#log/errors";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import type { Page, PageRequest, StoreWindow, WindowRequest } from "#store/requests";
-import type { Db } from "#stores/postgres/db/db";
+import type { Db } from "#stores/postgres/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { ABOVE, READ_WINDOW } from "#stores/postgres/tables/read-sql";
 import {

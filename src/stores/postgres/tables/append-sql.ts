@@ -1,4 +1,4 @@
-import { type Call, withSync } from "#stores/postgres/db/db";
+import { type Call, withSync } from "#stores/postgres/db";
 import { answered, planArray, type PlanField, planField, planRows } from "./packed-plan.ts";
 import { setSpace } from "./row-security.ts";
 

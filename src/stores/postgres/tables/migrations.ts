@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import type { Db, Session } from "#stores/postgres/db/db";
+import type { Db, Session } from "#stores/postgres/db";
 import { isDuplicate, isUnmade, stateOf } from "#stores/postgres/postgres-errors";
 import { APPEND_FUNCTION } from "./append-sql.ts";
 import { READ_FUNCTIONS } from "./read-sql.ts";

@@ -1,4 +1,4 @@
-import type { Call } from "#stores/postgres/db/db";
+import type { Call } from "#stores/postgres/db";
 import { setSpace } from "./row-security.ts";
 
 /** Reading nodes. In all of these `$1` is the space and `$2` the conversation. */

@@ -1,4 +1,4 @@
-import { type Call, withSync } from "#stores/postgres/db/db";
+import { type Call, withSync } from "#stores/postgres/db";
 import { setSpace } from "./row-security.ts";
 
 /** Conversations that somebody waits for. `$1` their spaces, `$2` their ids, `$3` the head that is known of each. */

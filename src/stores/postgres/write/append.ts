@@ -12,7 +12,7 @@ import {
   type WritePlan,
 } from "#log/plans/plan-append";
 import type { AppendRequest } from "#store/requests";
-import type { Db } from "#stores/postgres/db/db";
+import type { Db } from "#stores/postgres/db";
 import { idBusy, isDuplicate, isLost, notFound } from "#stores/postgres/postgres-errors";
 import { APPEND } from "#stores/postgres/tables/append-sql";
 import { unpacked } from "#stores/postgres/tables/packed-plan";

@@ -4,7 +4,7 @@ import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import { digestsNamed, type EraseFacts, planErase } from "#log/plans/plan-erase";
 import { sha256 } from "#store/sha256";
-import { type Session, syncCommit } from "#stores/postgres/db/db";
+import { type Session, syncCommit } from "#stores/postgres/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { LOG_TABLES } from "#stores/postgres/tables/schema";
 import type { WriteContext } from "./append.ts";

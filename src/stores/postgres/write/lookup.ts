@@ -6,7 +6,7 @@ import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { EntryPosition, Place, SettingPlaces } from "#log/lineage/head";
 import { tailReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import { refsOf } from "#log/plans/plan-append";
-import type { Db } from "#stores/postgres/db/db";
+import type { Db } from "#stores/postgres/db";
 import { notFound } from "#stores/postgres/postgres-errors";
 import { readWindow } from "#stores/postgres/read/window";
 import { LOOK_UP } from "#stores/postgres/tables/read-sql";

@@ -2,7 +2,7 @@ import type { ConversationId } from "#log/ids";
 import { type Ownership, planAcquire, planRenew } from "#log/plans/lease";
 import type { AcquireRequest, HeadView, RenewRequest } from "#store/requests";
 import { idBusy, isLost } from "#stores/postgres/postgres-errors";
-import { withSync } from "#stores/postgres/db/db";
+import { withSync } from "#stores/postgres/db";
 import { headView, readState, type State, escapeText } from "#stores/postgres/tables/rows";
 import type { WriteContext } from "./append.ts";
 import { lookUp } from "./lookup.ts";

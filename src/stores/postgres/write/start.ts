@@ -7,7 +7,7 @@ import { linkOf, resultOf } from "#log/plans/plan-append";
 import { type Existing, type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
 import type { CreateRequest, HeadView } from "#store/requests";
 import { sha256 } from "#store/sha256";
-import { typed } from "#stores/postgres/db/db";
+import { typed } from "#stores/postgres/db";
 import { idBusy, isLost, notFound } from "#stores/postgres/postgres-errors";
 import { START, START_TYPES } from "#stores/postgres/tables/append-sql";
 import { NOW_MS, READ_ENTRY } from "#stores/postgres/tables/read-sql";

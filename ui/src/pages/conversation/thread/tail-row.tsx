@@ -4,7 +4,7 @@ import { carrierTone } from "../../../parts/marks/carrier.tsx";
 import { Words } from "../entry/message-body.tsx";
 import { RibbonRow } from "../entry/ribbon-row.tsx";
 import { ToolCard } from "../entry/tool-card.tsx";
-import { type LiveTurn, saidBy } from "#log/thread/live-turn";
+import { type LiveTurn, saidBy } from "#log/projections/live-turn";
 import { lastRow, type ThreadState } from "./thread-state.ts";
 
 function Writing({

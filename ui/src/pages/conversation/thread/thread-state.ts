@@ -1,5 +1,5 @@
 import type { ThreadPage, ThreadRow } from "#edges/http/client/views";
-import { type LiveTurn, NO_TURN } from "#log/thread/live-turn";
+import { type LiveTurn, NO_TURN } from "#log/projections/live-turn";
 
 /** A branch as a page shows it. The server says what each row is. */
 export interface ThreadState {

@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { LiveWords, ThreadPage } from "#edges/http/client/views";
 import type { Entry } from "#log/entry";
-import { liveTurnAfter, liveTurnHearing, NO_TURN } from "#log/thread/live-turn";
+import { liveTurnAfter, liveTurnHearing, NO_TURN } from "#log/projections/live-turn";
 import { AGAIN_MS, isPassing, patientClient as client } from "../../../data/api-client.ts";
 import { live, TEXT_MAX } from "../../../data/live-stream.ts";
 import { failHeader, noteTold, takeHeader } from "../opened-conversation.ts";
