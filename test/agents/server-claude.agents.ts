@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { UnattendedAgent } from "#edges/acp/index";
-import { agentsOf } from "#edges/cli/known-agents";
+import { agentsOf } from "#edges/cli/serve/known-agents";
 import type { Client } from "#edges/http/client/index";
 import { serve } from "../edges/http/served.ts";
 import { agentHome, WIRES } from "./agent-home.ts";
@@ -35,7 +35,7 @@ test("Claude asks over HTTP before it acts, and is resumed by the next process o
   using home = agentHome({ claude: model.url });
   const store = `sqlite:${join(home.path, "log.db")}`;
   const [spec] = agentsOf(
-    { named: [], command: commandOf("claude", agentsFolder()), accounts: [] },
+    { agents: [], command: commandOf("claude", agentsFolder()), accounts: [] },
     home.env,
   );
   const here = { ...spec, command: { ...spec.command, cwd: home.project } };

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { acpBlock } from "#edges/acp/host/updates";
 import { replayOf } from "#edges/acp/host/history";
-import { previewOf } from "#edges/cli/view/preview";
+import { previewOf } from "#edges/cli/terminal/preview";
 import { blockPreview } from "#transfer/views/entry-preview";
 import type { ContentBlock } from "#log/message";
 import { searchText } from "#log/entry-types";

@@ -9,7 +9,7 @@ import { systemClock } from "#conversation/clock";
 import { Agent } from "#agent/agent";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Skills } from "#agent/skills/skills";
-import { ownSkills } from "#edges/cli/own-skills";
+import { ownSkills } from "#edges/cli/chat/own-skills";
 import { ApiError, type Client } from "#edges/http/client/index";
 import { AuditLog } from "#edges/http/access/audit-log";
 import { RunningReplays } from "#edges/http/replays/running-replays";

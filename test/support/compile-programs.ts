@@ -23,7 +23,7 @@ const OLD_MS = 3_600_000;
 
 const SOURCES: readonly string[] = [
   "src/edges/cli/main.ts",
-  "src/edges/cli/demos/demo-host.ts",
+  "src/edges/cli/chat/demo-host.ts",
   "src/stores/sqlite/thread/writer-thread.ts",
   "src/stores/sqlite/read/reading-thread.ts",
   "src/stores/sqlite/copier.ts",

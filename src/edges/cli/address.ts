@@ -14,11 +14,11 @@ interface Address {
 
 /** `id`, or `id@entry`. Ids hold no "@", so the first one parts them; a label may hold more. */
 function parseAddress(text: string): Address {
-  const at = text.indexOf("@");
-  if (at === -1) return { conversation: text, entry: null };
-  const entry = text.slice(at + 1);
+  const separator = text.indexOf("@");
+  if (separator === -1) return { conversation: text, entry: null };
+  const entry = text.slice(separator + 1);
   if (entry === "") throw new LogError("invalid_request", `"${text}" names no entry behind the "@"`);
-  return { conversation: text.slice(0, at), entry };
+  return { conversation: text.slice(0, separator), entry };
 }
 
 /** The conversation an address names by its id or the start of it. */
@@ -59,10 +59,10 @@ export async function findEntry(conversation: Conversation, text: string): Promi
     });
   }
   if (matches.length === 1) return only;
-  const shown = matches.slice(0, MATCHES_SHOWN).join(", ");
+  const listing = matches.slice(0, MATCHES_SHOWN).join(", ");
   throw new LogError(
     "ambiguous_id",
-    `"${text}" matches ${matches.length} entries of ${conversation.id}: ${shown}`,
+    `"${text}" matches ${matches.length} entries of ${conversation.id}: ${listing}`,
     { matches },
   );
 }
@@ -74,17 +74,17 @@ export function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
   const sorted = ids.toSorted();
   const short = new Map<string, string>();
   for (const [index, id] of sorted.entries()) {
-    const shared = Math.max(sharedStart(id, sorted[index - 1]), sharedStart(id, sorted[index + 1]));
-    short.set(id, id.slice(0, Math.max(SHORT_MIN, shared + 1)));
+    const prefixLength = Math.max(sharedStart(id, sorted[index - 1]), sharedStart(id, sorted[index + 1]));
+    short.set(id, id.slice(0, Math.max(SHORT_MIN, prefixLength + 1)));
   }
   return short;
 }
 
-function sharedStart(left: string, right: string | undefined): number {
-  if (right === undefined) return 0;
-  let at = 0;
-  while (at < left.length && left[at] === right[at]) at++;
-  return at;
+function sharedStart(id: string, neighbor: string | undefined): number {
+  if (neighbor === undefined) return 0;
+  let length = 0;
+  while (length < id.length && id[length] === neighbor[length]) length++;
+  return length;
 }
 
 /** Refuses an address whose place cannot hold such a store: a mistake in the call, not a store that failed. */
@@ -111,10 +111,10 @@ export function checkStorePlace(address: string): void {
 
 /** The nearest thing on the way up that exists, if it is no folder. */
 function fileOnTheWay(path: string): string | null {
-  for (let at = path; ; at = dirname(at)) {
-    const found = isFolder(at);
-    if (found !== null) return found ? null : at;
-    if (at === dirname(at)) return null;
+  for (let ancestor = path; ; ancestor = dirname(ancestor)) {
+    const isDirectory = isFolder(ancestor);
+    if (isDirectory !== null) return isDirectory ? null : ancestor;
+    if (ancestor === dirname(ancestor)) return null;
   }
 }
 

@@ -127,11 +127,11 @@ export function checkArity(
   command: Pick<Command, "name" | "usage" | "arity">,
   positionals: readonly string[],
 ): void {
-  const [least, most] = command.arity;
-  if (positionals.length >= least && positionals.length <= most) return;
+  const [min, max] = command.arity;
+  if (positionals.length >= min && positionals.length <= max) return;
   const forms = command.usage.map((usage) => `holdfast ${command.name} ${usage}`.trimEnd()).join(" or ");
   const extra =
-    positionals.length > most ? `"${positionals[most]}" is one argument too many` : "An argument is missing";
+    positionals.length > max ? `"${positionals[max]}" is one argument too many` : "An argument is missing";
   throw new LogError("invalid_request", `${extra}. Usage: ${forms}`, { command: command.name });
 }
 
@@ -141,4 +141,36 @@ export function packageVersion(): string {
   return typeof manifest === "object" && manifest !== null && "version" in manifest
     ? String(manifest.version)
     : "unknown";
+}
+
+/** A command of several verbs: the name of each begins with the group's, and the first is what a line without a verb means. */
+export function commandGroup(
+  view: Pick<Command, "name" | "summary" | "about" | "examples">,
+  [first, ...others]: readonly [Command, ...Command[]],
+): Command {
+  const commands = [first, ...others];
+  const verbOf = ({ name }: Command): string => name.slice(view.name.length + 1);
+  const verbs = new Map(commands.map((command) => [verbOf(command), command]));
+  return {
+    ...view,
+    usage: commands.flatMap((command) =>
+      command.usage.map((usage) =>
+        `${command === first ? `[${verbOf(command)}]` : verbOf(command)} ${usage}`.trimEnd(),
+      ),
+    ),
+    options: Object.assign({}, ...commands.map(({ options }) => options)) as ParseArgsOptionsConfig,
+    ...(commands.some(({ writes }) => writes === true) ? { writes: true } : {}),
+    arity: [0, Number.POSITIVE_INFINITY],
+    run(call: Call) {
+      const [verb = verbOf(first), ...args] = call.args;
+      const command = verbs.get(verb);
+      if (command === undefined)
+        throw new LogError(
+          "invalid_request",
+          `${view.name} takes ${[...verbs.keys()].join(", ")}, not "${verb}"`,
+        );
+      checkArity(command, args);
+      return command.run({ ...call, args });
+    },
+  };
 }

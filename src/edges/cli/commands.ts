@@ -1,6 +1,6 @@
 import { type Command, jsonLine } from "./command.ts";
 import { LogError } from "#log/errors";
-import { commandHelp, overview } from "./view/help-text.ts";
+import { commandHelp, overview } from "./help.ts";
 
 /** By name, in the order in which they are listed. Only the one that is asked for is loaded: most are small, a few are not. */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -13,40 +13,40 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   chain: async () => (await import("./commands/chain.ts")).chain,
   effects: async () => (await import("./commands/effects.ts")).effects,
   usage: async () => (await import("./commands/usage.ts")).usage,
-  diff: async () => (await import("./diff/diff-command.ts")).diffCommand,
-  runs: async () => (await import("./runs/runs-command.ts")).runsCommand,
-  hydrate: async () => (await import("./runs/hydrate-command.ts")).hydrateCommand,
-  replay: async () => (await import("./replay/replay-command.ts")).replayCommand,
+  diff: async () => (await import("./compare/diff-command.ts")).diffCommand,
+  runs: async () => (await import("./commands/runs.ts")).runsCommand,
+  hydrate: async () => (await import("./commands/runs.ts")).hydrateCommand,
+  replay: async () => (await import("./compare/replay-command.ts")).replayCommand,
   goto: async () => (await import("./commands/conversation-commands.ts")).goToCommand,
   fork: async () => (await import("./commands/fork.ts")).fork,
-  label: async () => (await import("./commands/entry-commands.ts")).labelCommand,
+  label: async () => (await import("./commands/conversation-commands.ts")).labelCommand,
   title: async () => (await import("./commands/conversation-commands.ts")).titleCommand,
-  hide: async () => (await import("./commands/entry-commands.ts")).hideCommand,
+  hide: async () => (await import("./commands/conversation-commands.ts")).hideCommand,
   "new-chat": async () => (await import("./commands/conversation-commands.ts")).newChatCommand,
-  "sign-out": async () => (await import("./manage/space-commands.ts")).signOutCommand,
+  "sign-out": async () => (await import("./commands/space-commands.ts")).signOutCommand,
   ls: async () => (await import("./commands/ls.ts")).ls,
   search: async () => (await import("./commands/search.ts")).search,
-  export: async () => (await import("./commands/export.ts")).exportCommand,
-  import: async () => (await import("./commands/import.ts")).importCommand,
-  copy: async () => (await import("./commands/copy.ts")).copyCommand,
-  migrate: async () => (await import("./commands/migrate.ts")).migrateCommand,
-  backup: async () => (await import("./commands/backup.ts")).backup,
-  archive: async () => (await import("./manage/space-commands.ts")).archiveCommand,
-  unarchive: async () => (await import("./manage/space-commands.ts")).unarchiveCommand,
-  prune: async () => (await import("./manage/space-commands.ts")).pruneCommand,
-  erase: async () => (await import("./manage/space-commands.ts")).eraseCommand,
-  audit: async () => (await import("./manage/audit-command.ts")).auditCommand,
-  memory: async () => (await import("./manage/memory-command.ts")).memoryCommand,
-  skills: async () => (await import("./manage/skills-command.ts")).skillsCommand,
-  doctor: async () => (await import("./commands/doctor.ts")).doctor,
-  acp: async () => (await import("./commands/acp.ts")).acp,
+  export: async () => (await import("./transfer/export.ts")).exportCommand,
+  import: async () => (await import("./transfer/import.ts")).importCommand,
+  copy: async () => (await import("./transfer/copy.ts")).copyCommand,
+  migrate: async () => (await import("./transfer/migrate.ts")).migrateCommand,
+  backup: async () => (await import("./transfer/backup.ts")).backup,
+  archive: async () => (await import("./commands/space-commands.ts")).archiveCommand,
+  unarchive: async () => (await import("./commands/space-commands.ts")).unarchiveCommand,
+  prune: async () => (await import("./commands/space-commands.ts")).pruneCommand,
+  erase: async () => (await import("./commands/space-commands.ts")).eraseCommand,
+  audit: async () => (await import("./commands/audit-command.ts")).auditCommand,
+  memory: async () => (await import("./commands/memory-command.ts")).memoryCommand,
+  skills: async () => (await import("./commands/skills-command.ts")).skillsCommand,
+  doctor: async () => (await import("./transfer/doctor.ts")).doctor,
+  acp: async () => (await import("./serve/acp.ts")).acp,
   serve: async () => (await import("./serve/serve-command.ts")).serveCommand,
   token: async () => (await import("./serve/access-commands.ts")).tokenCommand,
   link: async () => (await import("./serve/access-commands.ts")).linkCommand,
   ui: async () => (await import("./serve/ui-command.ts")).uiCommand,
-  demo: async () => (await import("./demos/demo.ts")).demo,
+  demo: async () => (await import("./chat/demo.ts")).demo,
   chat: async () => (await import("./chat/chat.ts")).chat,
-  resume: async () => (await import("./resume/resume-command.ts")).resumeCommand,
+  resume: async () => (await import("./chat/resume-command.ts")).resumeCommand,
   continue: async () => (await import("./chat/headless.ts")).continueCommand,
   help: async () => helpCommand(await Promise.all(WORKING.map((load) => load()))),
 };
@@ -80,11 +80,11 @@ function helpCommand(commands: readonly Command[]): Command {
     async run(call) {
       const { io, args, json } = call;
       const [name] = args;
-      const found = commands.find((command) => command.name === name);
-      if (name !== undefined && found === undefined) {
+      const command = commands.find((known) => known.name === name);
+      if (name !== undefined && command === undefined) {
         const near = nearest(
           name,
-          commands.map((command) => command.name),
+          commands.map((known) => known.name),
         );
         throw new LogError(
           "invalid_request",
@@ -92,13 +92,13 @@ function helpCommand(commands: readonly Command[]): Command {
         );
       }
       if (json) {
-        const listed = (found === undefined ? commands : [found]).map(
+        const rows = (command === undefined ? commands : [command]).map(
           ({ name: word, summary, usage, examples }) => ({ name: word, summary, usage, examples }),
         );
-        return io.out.write(jsonLine({ commands: listed }));
+        return io.out.write(jsonLine({ commands: rows }));
       }
       return io.out.write(
-        found === undefined ? overview(commands, io.out.style) : commandHelp(found, io.out.style),
+        command === undefined ? overview(commands, io.out.style) : commandHelp(command, io.out.style),
       );
     },
   };
@@ -107,10 +107,10 @@ function helpCommand(commands: readonly Command[]): Command {
 const DISTANCE_MAX = 2;
 
 /** The known word that was probably meant; null when none is close. */
-export function nearest(word: string, known: readonly string[]): string | null {
-  const starts = word.length >= 2 ? known.filter((other) => other.startsWith(word)) : [];
+export function nearest(word: string, candidates: readonly string[]): string | null {
+  const starts = word.length >= 2 ? candidates.filter((other) => other.startsWith(word)) : [];
   if (starts.length === 1) return starts[0] ?? null;
-  const scored = known
+  const scored = candidates
     .map((other) => ({ other, distance: editDistance(word, other) }))
     .toSorted((a, b) => a.distance - b.distance);
   const best = scored[0];
@@ -118,21 +118,24 @@ export function nearest(word: string, known: readonly string[]): string | null {
 }
 
 /** Insertions, deletions, changes and swaps of neighbours that lead from one word to the other. */
-function editDistance(left: string, right: string): number {
-  const rows: number[][] = [Array.from({ length: right.length + 1 }, (_, column) => column)];
-  for (let row = 1; row <= left.length; row++) {
+function editDistance(source: string, target: string): number {
+  const rows: number[][] = [Array.from({ length: target.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= source.length; row++) {
     const line = [row];
-    for (let column = 1; column <= right.length; column++) {
-      const same = left[row - 1] === right[column - 1];
-      const change = (rows[row - 1]?.[column - 1] ?? 0) + (same ? 0 : 1);
+    for (let column = 1; column <= target.length; column++) {
+      const cost = source[row - 1] === target[column - 1];
+      const change = (rows[row - 1]?.[column - 1] ?? 0) + (cost ? 0 : 1);
       const insert = (line[column - 1] ?? 0) + 1;
       const remove = (rows[row - 1]?.[column] ?? 0) + 1;
       const swapped =
-        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+        row > 1 &&
+        column > 1 &&
+        source[row - 1] === target[column - 2] &&
+        source[row - 2] === target[column - 1];
       const swap = swapped ? (rows[row - 2]?.[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
       line.push(Math.min(change, insert, remove, swap));
     }
     rows.push(line);
   }
-  return rows[left.length]?.[right.length] ?? 0;
+  return rows[source.length]?.[target.length] ?? 0;
 }

@@ -76,11 +76,11 @@ export function operationCommand<I extends object, R extends object>(
     ],
     async run(call) {
       const holdfast = await (view.open?.(call) ?? call.open(kind === "act" ? {} : { readOnly: true }));
-      const read = {
+      const fields = {
         ...(await readArguments(holdfast, { args, input: operation.input }, call)),
         ...(await readFlags(holdfast, flags, call)),
       };
-      const input = { ...read, ...(await view.complete?.(read as Partial<I>, call)) } as I;
+      const input = { ...fields, ...(await view.complete?.(fields as Partial<I>, call)) } as I;
       const output = await perform(operation, input, {
         holdfast,
         clock: systemClock,
@@ -94,9 +94,9 @@ export function operationCommand<I extends object, R extends object>(
         for (const row of output[view.rows] as readonly object[]) await call.io.out.write(jsonLine(row));
         return;
       }
-      const more = call.json ? await view.json?.(output, input, call) : {};
+      const extraFields = call.json ? await view.json?.(output, input, call) : {};
       const text = call.json ? null : view.text(output, input, call.io.out);
-      if (text !== "") await answer(call, { ...output, ...more }, () => text ?? "");
+      if (text !== "") await answer(call, { ...output, ...extraFields }, () => text ?? "");
     },
   };
 }
@@ -106,11 +106,11 @@ function lineOf({ cli = "", input }: Pick<AnyOperation, "cli" | "input">): {
   readonly name: string;
   readonly args: readonly Argument[];
 } {
-  const words = cli.split(" ");
-  const args = words.map(argumentOf);
+  const tokens = cli.split(" ");
+  const args = tokens.map(argumentOf);
   const first = args.findIndex(({ field }, index) => index > 0 && Object.hasOwn(input, field));
-  const count = first === -1 ? words.length : first;
-  return { name: words.slice(0, count).join(" "), args: args.slice(count) };
+  const count = first === -1 ? tokens.length : first;
+  return { name: tokens.slice(0, count).join(" "), args: args.slice(count) };
 }
 
 function argumentOf(word: string): Argument {
@@ -151,14 +151,14 @@ function flagName(field: string): string {
 }
 
 function usageOf(args: readonly Argument[], options: ParseArgsOptionsConfig): string {
-  const words = args.map(({ field, entry, isOptional, isRest }) => {
+  const tokens = args.map(({ field, entry, isOptional, isRest }) => {
     const word = `${field === "conversation" ? "ID" : field.toUpperCase()}${entry === null ? "" : `@${entry.toUpperCase()}`}${isRest ? "..." : ""}`;
     return isOptional ? `[${word}]` : word;
   });
   const flags = Object.entries(options).map(([name, { type }]) =>
     type === "boolean" ? `[--${name}]` : `[--${name} ${name.toUpperCase()}]`,
   );
-  return [...words, ...flags].join(" ");
+  return [...tokens, ...flags].join(" ");
 }
 
 async function readArguments(
@@ -166,20 +166,20 @@ async function readArguments(
   { args, input }: { readonly args: readonly Argument[]; readonly input: Fields },
   call: Call,
 ): Promise<Record<string, unknown>> {
-  const read: Record<string, unknown> = {};
+  const fields: Record<string, unknown> = {};
   for (const [index, { field, entry, isRest }] of args.entries()) {
     const text = call.args[index];
     if (text === undefined) continue;
-    if (isRest) read[field] = restOf(call.args.slice(index), input[field]);
-    else if (field !== "conversation") read[field] = text;
-    else if (entry === null) read[field] = await findId(holdfast, text);
+    if (isRest) fields[field] = restOf(call.args.slice(index), input[field]);
+    else if (field !== "conversation") fields[field] = text;
+    else if (entry === null) fields[field] = await findId(holdfast, text);
     else {
       const address = await readAddress(holdfast, text);
-      read[field] = address.conversation;
-      if (address.entry !== null) read[entry] = address.entry;
+      fields[field] = address.conversation;
+      if (address.entry !== null) fields[entry] = address.entry;
     }
   }
-  return read;
+  return fields;
 }
 
 /** A list, or the words of one text. */
@@ -209,12 +209,15 @@ export async function readAddress(
   holdfast: Holdfast,
   text: string,
 ): Promise<{ readonly conversation: string; readonly entry: string | null }> {
-  const at = text.indexOf("@");
-  const { id, handle } = await findHandle(holdfast, at === -1 ? text : text.slice(0, at));
-  return { conversation: id, entry: at === -1 ? null : await findEntryId(handle, text.slice(at + 1)) };
+  const separator = text.indexOf("@");
+  const { id, handle } = await findHandle(holdfast, separator === -1 ? text : text.slice(0, separator));
+  return {
+    conversation: id,
+    entry: separator === -1 ? null : await findEntryId(handle, text.slice(separator + 1)),
+  };
 }
 
-interface FoundId {
+interface IdMatch {
   readonly id: string;
   /** Null: the text names no conversation, and the operation says so. */
   readonly handle: Conversation | null;
@@ -225,7 +228,7 @@ export async function findId(holdfast: Holdfast, text: string): Promise<string> 
   return (await findHandle(holdfast, text)).id;
 }
 
-async function findHandle(holdfast: Holdfast, text: string): Promise<FoundId> {
+async function findHandle(holdfast: Holdfast, text: string): Promise<IdMatch> {
   try {
     const handle = await holdfast.find(text);
     return { id: handle.id, handle };
@@ -255,14 +258,14 @@ async function readFlags(
   names: ReadonlyMap<string, Flag>,
   { flags }: Call,
 ): Promise<Record<string, unknown>> {
-  const read: Record<string, unknown> = {};
+  const fields: Record<string, unknown> = {};
   for (const [name, { field, schema }] of names) {
     const kind = flagKind(schema);
     const [text, texts] = [flags.text(name), flags.list(name)];
-    if (kind === "flag" && flags.has(name)) read[field] = true;
-    else if (kind === "list" && texts.length > 0) read[field] = readText(schema, texts);
+    if (kind === "flag" && flags.has(name)) fields[field] = true;
+    else if (kind === "list" && texts.length > 0) fields[field] = readText(schema, texts);
     else if (text !== undefined)
-      read[field] = field === "conversation" ? await findId(holdfast, text) : readText(schema, [text]);
+      fields[field] = field === "conversation" ? await findId(holdfast, text) : readText(schema, [text]);
   }
-  return read;
+  return fields;
 }

@@ -13,7 +13,7 @@ import {
 } from "./command.ts";
 import { COMMAND_NAMES, loadCommand, loadCommands, nearest } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
-import { commandHelp, overview } from "./view/help-text.ts";
+import { commandHelp, overview } from "./help.ts";
 import { checkStorePlace } from "./address.ts";
 import { safeText } from "./terminal/terminal.ts";
 
@@ -35,8 +35,8 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
       await jsonSink(io.err).write(jsonLine({ error: { code, message, safe, next, details } }));
     else {
       const hint = [safe, next].filter(Boolean).join(" ");
-      const more = hint === "" ? "" : `${io.err.style.dim(safeText(hint))}\n`;
-      await io.err.write(`${io.err.style.red("holdfast:")} ${safeText(message)}\n${more}`);
+      const hintLine = hint === "" ? "" : `${io.err.style.dim(safeText(hint))}\n`;
+      await io.err.write(`${io.err.style.red("holdfast:")} ${safeText(message)}\n${hintLine}`);
     }
     if (io.env["HOLDFAST_DEBUG"] && error instanceof Error)
       await io.err.write(`${safeText(error.stack ?? "")}\n`);
@@ -49,19 +49,19 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   if (name === null) {
     const { values } = parse(rest, {}, null);
     if (values["version"] === true)
-      return tell(
+      return print(
         io,
         values["json"] === true ? jsonLine({ version: packageVersion() }) : `${packageVersion()}\n`,
       );
-    if (values["help"] === true) return tell(io, overview(await loadCommands(), io.out.style));
+    if (values["help"] === true) return print(io, overview(await loadCommands(), io.out.style));
     await io.err.write(overview(await loadCommands(), io.err.style));
     return STATUS.caller;
   }
   const command = await loadCommand(name);
   if (command === null) throw unknownCommand(name);
   const { values, positionals } = parse(rest, command.options, command);
-  if (values["help"] === true) return tell(io, commandHelp(command, io.out.style));
-  if (values["version"] === true) return tell(io, `${packageVersion()}\n`);
+  if (values["help"] === true) return print(io, commandHelp(command, io.out.style));
+  if (values["version"] === true) return print(io, `${packageVersion()}\n`);
   checkArity(command, positionals);
   return execute(command, { values, positionals, io });
 }
@@ -76,14 +76,14 @@ interface Parsed {
   readonly positionals: readonly string[];
 }
 
-async function execute(command: Command, given: Parsed & { readonly io: Io }): Promise<number> {
-  const { values, positionals, io } = given;
+async function execute(command: Command, line: Parsed & { readonly io: Io }): Promise<number> {
+  const { values, positionals, io } = line;
   const flags = new Flags(values);
   // Reached only by commands that need a store, so `help` starts without one.
   const { defaultStore, openHoldfast } = await import("#open");
   const store = flags.text("store") ?? nonEmpty(io.env["HOLDFAST_STORE"]) ?? defaultStore();
   const space = flags.text("space") ?? nonEmpty(io.env["HOLDFAST_SPACE"]) ?? "default";
-  let opened: Holdfast | undefined;
+  let handle: Holdfast | undefined;
   const atEnd: (() => Promise<void>)[] = [];
   const call: Call = {
     args: positionals,
@@ -95,21 +95,21 @@ async function execute(command: Command, given: Parsed & { readonly io: Io }): P
     run,
     onEnd: (close) => void atEnd.push(close),
     async open({ readOnly = false, mustExist = false, telemetry = [] } = {}) {
-      if (opened !== undefined) return opened;
+      if (handle !== undefined) return handle;
       checkStorePlace(store);
-      opened = await openHoldfast({ store, space, readOnly, telemetry }).catch((error: unknown) => {
+      handle = await openHoldfast({ store, space, readOnly, telemetry }).catch((error: unknown) => {
         // Looking into a store that nobody has written to yet finds it empty, and does not make one.
         if (!readOnly || mustExist || !isLogError(error, "store_gone")) throw error;
         return openHoldfast({ store: "memory:", space });
       });
-      return opened;
+      return handle;
     },
   };
   try {
     return (await command.run(call)) ?? STATUS.ok;
   } finally {
     await Promise.allSettled(atEnd.map((close) => close()));
-    await opened?.close();
+    await handle?.close();
   }
 }
 
@@ -117,7 +117,7 @@ function nonEmpty(text: string | undefined): string | undefined {
   return text === "" ? undefined : text;
 }
 
-async function tell(io: Io, text: string): Promise<number> {
+async function print(io: Io, text: string): Promise<number> {
   await io.out.write(text);
   return STATUS.ok;
 }
@@ -161,12 +161,12 @@ function parse(args: readonly string[], options: ParseArgsOptionsConfig, command
   }
 }
 
-function unknownOption(given: string, known: readonly string[], command: Command | null): LogError {
-  const near = nearest(given.replace(/^-+/, ""), known);
+function unknownOption(option: string, options: readonly string[], command: Command | null): LogError {
+  const near = nearest(option.replace(/^-+/, ""), options);
   const hint = near === null ? "" : ` Did you mean --${near}?`;
-  const where = command === null ? "holdfast help" : `holdfast help ${command.name}`;
-  return new LogError("invalid_request", `There is no option ${given}.${hint} See \`${where}\`.`, {
-    option: given,
+  const helpCommand = command === null ? "holdfast help" : `holdfast help ${command.name}`;
+  return new LogError("invalid_request", `There is no option ${option}.${hint} See \`${helpCommand}\`.`, {
+    option: option,
   });
 }
 

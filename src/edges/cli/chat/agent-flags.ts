@@ -13,10 +13,10 @@ import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import { cwdOf } from "#log/projections/settings";
 import type { Call } from "#edges/cli/command";
-import { AlwaysRules, rulesIn } from "./permission-rules.ts";
+import { AlwaysRules, rulesIn } from "./permission-question.ts";
 import type { McpServers } from "#agent/mcp/mcp-servers";
 import { MCP_FLAG_ABOUT, mcpServersOf } from "./mcp-file.ts";
-import { ownSkills } from "#edges/cli/own-skills";
+import { ownSkills } from "./own-skills.ts";
 import { type Fields, fieldsOf, textIn, isSameJson } from "#log/json/json-fields";
 
 /** The options of every command that lets a model work. */

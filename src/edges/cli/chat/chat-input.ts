@@ -28,11 +28,11 @@ interface InputListener {
   /** Takes a line that does not wait its turn. */
   first(line: string): boolean;
   /** A line was typed while none was asked for; it waits. */
-  ahead(line: string): void;
+  queueLine(line: string): void;
   /** A line that waited is not sent after all; it is had again as an earlier line. */
   unsent(line: string): void;
   /** Ctrl-C at the keyboard; true when the chat goes on and a line is to be asked for again. `had`: a line was half typed, and is gone. */
-  interrupt(had: boolean): boolean;
+  interrupt(hadText: boolean): boolean;
 }
 
 export function chatInput(io: Io, listener: InputListener): ChatInput {
@@ -54,9 +54,9 @@ class KeyboardInput implements ChatInput {
     this.#io = io;
     this.#listener = listener;
     this.#editor = new LineEditor(keyboard, {
-      line: (text) => this.#entered(text),
-      interrupt: (had) => this.#interrupted(had),
-      end: () => this.#ended(),
+      line: (text) => this.#enterLine(text),
+      interrupt: (hadText) => this.#onInterrupt(hadText),
+      end: () => this.#onEnd(),
     });
   }
 
@@ -99,22 +99,22 @@ class KeyboardInput implements ChatInput {
     this.#editor.show(this.#io.out.style.cyan("> "));
   }
 
-  #entered(text: string): void {
+  #enterLine(text: string): void {
     if (this.#listener.first(text)) return;
     if (this.#asks === "answer") return this.#answer(text);
     if (this.#asks === null && text.trim() === "") return;
-    if (this.#asks === null) this.#listener.ahead(text);
+    if (this.#asks === null) this.#listener.queueLine(text);
     this.#asks = null;
     this.#typed.add(text);
   }
 
-  #interrupted(had: boolean): void {
+  #onInterrupt(hadText: boolean): void {
     // Whoever stops what runs would not see what was typed ahead go out in its place.
     if (this.#asks !== "line") for (const line of this.#typed.clear()) this.#listener.unsent(line);
-    if (this.#listener.interrupt(had) && this.#asks === "line") this.#showLine();
+    if (this.#listener.interrupt(hadText) && this.#asks === "line") this.#showLine();
   }
 
-  #ended(): void {
+  #onEnd(): void {
     this.#typed.close();
     this.#answer(null);
   }
@@ -199,16 +199,16 @@ class TypedLines {
 
   /** What is there is not given out; says what it was. */
   clear(): readonly string[] {
-    const left = this.#lines;
+    const pendingLines = this.#lines;
     this.#lines = [];
-    return left;
+    return pendingLines;
   }
 
   /** Nothing more is taken or given out; says what nobody got. */
   drop(): readonly string[] {
-    const left = this.clear();
+    const pendingLines = this.clear();
     this.close();
-    return left;
+    return pendingLines;
   }
 
   /** The next line, which stays; null when there is none and none will come, or nobody wants it any more. */
@@ -232,10 +232,10 @@ class TypedLines {
 
   /** The next line that is typed from now on: what was typed ahead was not meant as an answer, and waits. */
   async answer(signal: AbortSignal): Promise<string | null> {
-    const ahead = this.#lines;
+    const queuedLines = this.#lines;
     this.#lines = [];
     const line = await this.next(signal);
-    this.#lines = [...ahead, ...this.#lines];
+    this.#lines = [...queuedLines, ...this.#lines];
     return line;
   }
 }

@@ -18,9 +18,9 @@ import type { ContentBlock, Usage } from "#log/message";
 import { counted } from "#edges/cli/terminal/terminal";
 import { type OpenedModel, changeConfig } from "./agent-flags.ts";
 import type { Printer } from "#edges/cli/terminal/printer";
-import { endedText, leftText } from "./turn-text.ts";
-import { dollarText, usageText } from "#edges/cli/view/usage-text";
-import { WaitingLine, whenFree } from "./waiting.ts";
+import { endedText, abandonedText } from "./turn-text.ts";
+import { dollarText, usageText } from "#edges/cli/commands/usage";
+import { WaitingLine, whenFree } from "./turn-text.ts";
 
 const COMMANDS_HELP = `  /model [NAME [URL]]  the model that is asked; another one from here on
   /compact [FOCUS]     summarises what is older, for the model; the log keeps every word
@@ -33,7 +33,7 @@ interface ChatSessionParts {
   readonly holdfast: Holdfast;
   readonly agent: Agent;
   readonly printer: Printer;
-  readonly opened: OpenedModel;
+  readonly openedModel: OpenedModel;
   readonly turn: AgentTurnOptions;
   readonly ask: NonNullable<Host["onPermission"]>;
   readonly isNew: boolean;
@@ -66,7 +66,7 @@ export class ChatSession {
   readonly #holdfast: Holdfast;
   readonly #printer: Printer;
   readonly #patience: WaitingLine;
-  readonly #opened: OpenedModel;
+  readonly #openedModel: OpenedModel;
   readonly #ask: ChatSessionParts["ask"];
   #turn: AgentTurnOptions;
   #isNew: boolean;
@@ -79,10 +79,10 @@ export class ChatSession {
     this.#holdfast = parts.holdfast;
     this.#printer = parts.printer;
     this.#patience = new WaitingLine(parts.printer);
-    this.#opened = parts.opened;
-    this.#ask = async (asked, signal) => {
+    this.#openedModel = parts.openedModel;
+    this.#ask = async (request, signal) => {
       this.isAsking = true;
-      return parts.ask(asked, signal).finally(() => void (this.isAsking = false));
+      return parts.ask(request, signal).finally(() => void (this.isAsking = false));
     };
     this.#turn = parts.turn;
     this.#isNew = parts.isNew;
@@ -100,8 +100,8 @@ export class ChatSession {
     if (title !== null) await this.conversation.title(title);
     this.#isNew = false;
     await this.#run(async (options) => {
-      const left = await leftText(this.conversation);
-      if (left !== null) this.#printer.notice(left);
+      const abandoned = await abandonedText(this.conversation);
+      if (abandoned !== null) this.#printer.notice(abandoned);
       return this.#agent.send(this.conversation, text, options);
     });
   }
@@ -109,19 +109,19 @@ export class ChatSession {
   async #run(turn: (options: AgentTurnOptions) => Promise<AgentResult>): Promise<void> {
     const host: Host = { onEvent: (event) => this.#show(event), onPermission: this.#ask };
     this.isWaiting = false;
-    const ended = await this.#whenFree(async () => {
+    const turnEnd = await this.#whenFree(async () => {
       await this.#keepUrls();
       return turn({ ...this.#turn, ...host });
     }).finally(() => this.#patience.end());
-    this.isWaiting = ended.outcome === "waiting";
-    const text = endedText(ended);
+    this.isWaiting = turnEnd.outcome === "waiting";
+    const text = endedText(turnEnd);
     if (text !== null) this.#printer.notice(text);
     const { model: _, ...rest } = this.#turn; // it is the conversation's own by now
     this.#turn = rest;
   }
 
   #keepUrls(): Promise<void> {
-    return changeConfig(this.#agent, this.conversation, (config) => this.#opened.urls.in(config));
+    return changeConfig(this.#agent, this.conversation, (config) => this.#openedModel.urls.in(config));
   }
 
   async #whenFree<T>(work: () => Promise<T>): Promise<T> {
@@ -157,14 +157,14 @@ export class ChatSession {
 
   async #model(rest: string): Promise<void> {
     const [name = "", url] = rest.split(/\s+/);
-    const own = modelOfSettings(await this.conversation.settings());
+    const recordedModel = modelOfSettings(await this.conversation.settings());
     if (name === "") {
-      const told = typeof this.#turn.model === "string" ? this.#turn.model : null;
+      const requestedModel = typeof this.#turn.model === "string" ? this.#turn.model : null;
       return this.#printer.notice(
-        `${told ?? own ?? this.#opened.model.id} is asked. /model PROVIDER/NAME [BASE-URL] chooses another.`,
+        `${requestedModel ?? recordedModel ?? this.#openedModel.model.id} is asked. /model PROVIDER/NAME [BASE-URL] chooses another.`,
       );
     }
-    const { urls, open } = this.#opened;
+    const { urls, open } = this.#openedModel;
     const before = urls.of(name);
     if (url !== undefined) urls.set(name, url);
     const { id } = await open(name).catch((error: unknown) => {
@@ -174,10 +174,10 @@ export class ChatSession {
     });
     await this.#whenFree(async () => {
       await this.#keepUrls();
-      if (id !== own) await this.#agent.note(this.conversation, [modelChange(id)]);
+      if (id !== recordedModel) await this.#agent.note(this.conversation, [modelChange(id)]);
     });
-    const { model: _, ...more } = this.#turn;
-    this.#turn = more;
+    const { model: _, ...turnOptions } = this.#turn;
+    this.#turn = turnOptions;
     this.#printer.notice(`${id} is asked from here on; it is told everything that was said.`);
   }
 
@@ -188,20 +188,23 @@ export class ChatSession {
       onEvent: (event: HostEvent) => this.#show(event),
       ...(focus === "" ? {} : { focus }),
     };
-    const done = await this.#whenFree(() => this.#agent.compact(this.conversation, options));
-    if (done.state === "nothing" || done.state === "too_little")
+    const result = await this.#whenFree(() => this.#agent.compact(this.conversation, options));
+    if (result.state === "nothing" || result.state === "too_little")
       this.#printer.notice(TOO_LITTLE_TO_SUMMARIZE);
-    else if (done.state === "failed") this.#printer.fault(failedSummary(done));
+    else if (result.state === "failed") this.#printer.fault(failedSummary(result));
   }
 
   /** Continues in a fork, at an entry or at the end. `how` says what the model knows. */
-  async fork(at: EntryId | null): Promise<{
+  async fork(entry: EntryId | null): Promise<{
     readonly conversation: Conversation;
-    readonly how: string;
+    readonly note: string;
     readonly editable: readonly ContentBlock[] | null;
   }> {
-    const { conversation, editable } = await forkAtCut(this.conversation, at === null ? {} : { at });
-    return { conversation, how: SEES, editable };
+    const { conversation, editable } = await forkAtCut(
+      this.conversation,
+      entry === null ? {} : { at: entry },
+    );
+    return { conversation, note: SEES, editable };
   }
 
   /** Nothing above reaches the model from here on. */
@@ -211,35 +214,35 @@ export class ChatSession {
   }
 
   /** Continues from another entry. */
-  async goTo(entry: EntryId): Promise<{ readonly how: string }> {
+  async goTo(entry: EntryId): Promise<{ readonly note: string }> {
     return (await this.#leaveFor(entry)) ?? this.#move(entry);
   }
 
   /** Continues before a message of the person. */
-  async goBackTo(entry: EntryId): Promise<{ readonly how: string }> {
+  async goBackTo(entry: EntryId): Promise<{ readonly note: string }> {
     if (this.#summarises) {
       const { at } = await cutAt(this.conversation, entry);
-      const left = await this.#leaveFor(at);
-      if (left !== null) return left;
+      const move = await this.#leaveFor(at);
+      if (move !== null) return move;
     }
     await this.#whenFree(() => this.#agent.goBackTo(this.conversation, entry));
-    return { how: this.#summarises ? SEES : UNTOLD };
+    return { note: this.#summarises ? SEES : UNTOLD };
   }
 
-  async #move(entry: EntryId): Promise<{ readonly how: string }> {
+  async #move(entry: EntryId): Promise<{ readonly note: string }> {
     await this.#whenFree(() => this.#agent.goTo(this.conversation, entry));
-    return { how: this.#summarises ? SEES : UNTOLD };
+    return { note: this.#summarises ? SEES : UNTOLD };
   }
 
   /** With a summary of what is left, where one is wanted and there is something to tell. */
-  async #leaveFor(entry: EntryId): Promise<{ readonly how: string } | null> {
+  async #leaveFor(entry: EntryId): Promise<{ readonly note: string } | null> {
     if (!this.#summarises) return null;
     const options = { summarise: true, onEvent: (event: HostEvent) => this.#show(event) };
-    const left = await this.#whenFree(() => this.#agent.goTo(this.conversation, entry, options));
-    if (left.state === "failed") throw new LogError("invalid_request", failedSummary(left));
+    const result = await this.#whenFree(() => this.#agent.goTo(this.conversation, entry, options));
+    if (result.state === "failed") throw new LogError("invalid_request", failedSummary(result));
     return {
-      how:
-        left.state === "summarised"
+      note:
+        result.state === "summarised"
           ? "the model is told in short what was said on the branch that is left"
           : SEES,
     };

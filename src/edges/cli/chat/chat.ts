@@ -16,12 +16,12 @@ import {
   turnFlags,
 } from "./agent-flags.ts";
 import { ChatSession } from "./chat-session.ts";
-import { withRule } from "./permission-rules.ts";
+import { withRule } from "./permission-question.ts";
 import { askPerson } from "./permission-question.ts";
 import { type Ended, type Headless, runAgent, runHeadless } from "./headless.ts";
 import { Printer } from "#edges/cli/terminal/printer";
 import type { ChatInput } from "./chat-input.ts";
-import { lastTurnText, leftText } from "./turn-text.ts";
+import { lastTurnText, abandonedText } from "./turn-text.ts";
 import { Chat } from "./run-chat.ts";
 import type { Entry, EntryOf } from "#log/entry";
 
@@ -67,8 +67,8 @@ only y, n or a answers a question; before any other line the call is refused.`,
   async run(call) {
     const prompt = call.flags.text("prompt");
     if (prompt !== undefined)
-      return runHeadless(call, async (at) =>
-        askOnce(call, at, prompt === "-" ? await readInput(call.io.stdin) : prompt),
+      return runHeadless(call, async (output) =>
+        askOnce(call, output, prompt === "-" ? await readInput(call.io.stdin) : prompt),
       );
     if (call.json)
       throw new LogError(
@@ -86,30 +86,30 @@ async function readInput(stdin: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** One prompt for a script. */
-async function askOnce(call: Call, at: Headless, prompt: string): Promise<Ended> {
+async function askOnce(call: Call, output: Headless, prompt: string): Promise<Ended> {
   if (prompt.trim() === "")
     throw new LogError("invalid_request", "-p takes the words to send, and they are empty");
-  const { holdfast, conversation, opened, isNew } = await enter(call, prompt);
-  at.begin(conversation);
-  if (isNew && call.args.length === 0) at.remark(`A new conversation: ${conversation.id}`);
-  const { agent } = await openAgent(holdfast, conversation, opened);
+  const { holdfast, conversation, openedModel, isNew } = await enter(call, prompt);
+  output.begin(conversation);
+  if (isNew && call.args.length === 0) output.remark(`A new conversation: ${conversation.id}`);
+  const { agent } = await openAgent(holdfast, conversation, openedModel);
   const run = async (options: AgentTurnOptions): Promise<Ended> => {
-    const left = await leftText(conversation);
-    if (left !== null) at.remark(left);
+    const abandoned = await abandonedText(conversation);
+    if (abandoned !== null) output.remark(abandoned);
     return agent.send(conversation, prompt, options);
   };
-  return runAgent(call, at, { agent, conversation, urls: opened.urls, run });
+  return runAgent(call, output, { agent, conversation, urls: openedModel.urls, run });
 }
 
 async function talkHere(call: Call): Promise<number> {
   const { io } = call;
   const printer = new Printer(io.out);
-  const entered = await enter(call);
-  const { conversation } = entered;
+  const opening = await enter(call);
+  const { conversation } = opening;
   const here = new Chat(io, printer);
   try {
-    if (!entered.isNew) here.input.remember(await earlierLines(conversation));
-    const session = await withModel(call, entered, { printer, input: here.input });
+    if (!opening.isNew) here.input.remember(await earlierLines(conversation));
+    const session = await withModel(call, opening, { printer, input: here.input });
     const status = await here.run({ session, printer, out: io.out });
     printer.say(`\nEverything is kept. → holdfast chat ${safeLine(session.conversation.id)}`);
     return status;
@@ -131,7 +131,7 @@ interface Entered {
   readonly holdfast: Holdfast;
   readonly conversation: Conversation;
   readonly isNew: boolean;
-  readonly opened: OpenedModel;
+  readonly openedModel: OpenedModel;
 }
 
 /** The conversation to go on with, or a new one; a model that cannot be asked is told before anything is made. */
@@ -139,16 +139,17 @@ async function enter(call: Call, prompt?: string): Promise<Entered> {
   turnFlags(call);
   const holdfast = await call.open();
   const [id] = call.args;
-  const found = await find(holdfast, id);
-  const words = ["holdfast chat", ...(found === null ? call.args : [found.id])];
-  if (prompt !== undefined) words.push('-p "PROMPT"');
-  const opened = await chatModel(call, found, words.join(" "));
-  const named = id === undefined ? {} : { id };
+  const existing = await find(holdfast, id);
+  const commandLine = ["holdfast chat", ...(existing === null ? call.args : [existing.id])];
+  if (prompt !== undefined) commandLine.push('-p "PROMPT"');
+  const openedModel = await chatModel(call, existing, commandLine.join(" "));
+  const idField = id === undefined ? {} : { id };
   const title = prompt === undefined ? null : promptTitle(prompt);
   const titled = title === null ? {} : { title };
-  const made = found === null ? await make(holdfast, { ...named, cwd: process.cwd(), ...titled }) : null;
-  const conversation = found ?? made ?? (await holdfast.conversation(id ?? ""));
-  return { holdfast, conversation, isNew: made !== null, opened };
+  const created =
+    existing === null ? await make(holdfast, { ...idField, cwd: process.cwd(), ...titled }) : null;
+  const conversation = existing ?? created ?? (await holdfast.conversation(id ?? ""));
+  return { holdfast, conversation, isNew: created !== null, openedModel };
 }
 
 /** Null: somebody else has made it in the meantime. */
@@ -169,33 +170,33 @@ async function find(holdfast: Holdfast, name: string | undefined): Promise<Conve
 
 async function greet(printer: Printer, { conversation, isNew }: Entered, whom: string): Promise<void> {
   const id = safeLine(conversation.id);
-  const said = isNew ? [] : (await conversation.branch()).filter((entry) => entry.type === "message");
+  const messages = isNew ? [] : (await conversation.branch()).filter((entry) => entry.type === "message");
   printer.say(
     isNew
       ? `A new conversation, ${id}. ${whom} /help lists more.`
-      : `Conversation ${id}, ${counted(said.length, "message")}. ${whom} /help lists what may be typed.`,
+      : `Conversation ${id}, ${counted(messages.length, "message")}. ${whom} /help lists what may be typed.`,
   );
-  printer.reminder(lastExchange(said));
+  printer.reminder(lastExchange(messages));
 }
 
 async function withModel(
   call: Call,
-  entered: Entered,
+  opening: Entered,
   { printer, input }: { readonly printer: Printer; readonly input: ChatInput },
 ): Promise<ChatSession> {
-  const { holdfast, conversation, opened, isNew } = entered;
-  const { agent, cwd, always } = await openAgent(holdfast, conversation, opened);
-  const model = safeLine(opened.model.id);
+  const { holdfast, conversation, openedModel, isNew } = opening;
+  const { agent, cwd, always } = await openAgent(holdfast, conversation, openedModel);
+  const model = safeLine(openedModel.model.id);
   const tools = call.flags.has("yes")
     ? `Its tools work in ${safeLine(cwd)} and do not ask (--yes).`
     : `Its tools work in ${safeLine(cwd)} and ask before they change anything.`;
-  await greet(printer, entered, `You talk to ${model}. ${tools}`);
+  await greet(printer, opening, `You talk to ${model}. ${tools}`);
   if (!isNew) {
     for (const { message } of (await agent.restore(conversation)).missing) printer.fault(message);
     const last = await lastTurnText(conversation);
     if (last !== null) printer.notice(last);
   }
-  const person = askPerson({
+  const permissions = askPerson({
     io: call.io,
     printer,
     input,
@@ -205,12 +206,12 @@ async function withModel(
       await changeConfig(agent, session.conversation, (config) => withRule(config, rule));
     },
   });
-  const ask = call.flags.has("yes") ? async () => "allow" as const : person;
+  const ask = call.flags.has("yes") ? async () => "allow" as const : permissions;
   const session = new ChatSession(conversation, {
     holdfast,
     agent,
     printer,
-    opened,
+    openedModel,
     turn: turnFlags(call),
     ask,
     isNew,

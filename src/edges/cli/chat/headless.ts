@@ -20,7 +20,7 @@ import {
   turnFlags,
 } from "./agent-flags.ts";
 import { endingText } from "./turn-text.ts";
-import { whenFree } from "./waiting.ts";
+import { whenFree } from "./turn-text.ts";
 import { isLogError } from "#log/errors";
 import { findConversation } from "#edges/cli/address";
 
@@ -46,18 +46,18 @@ export interface Headless {
 }
 
 /** Runs one turn for a script: the answer on stdout, or every event as a line of JSON, and a status that says how it ended. */
-export async function runHeadless(call: Call, run: (at: Headless) => Promise<Ended>): Promise<number> {
+export async function runHeadless(call: Call, run: (output: Headless) => Promise<Ended>): Promise<number> {
   const { out, err } = call.io;
-  let written: Promise<unknown> = Promise.resolve();
+  let lastWrite: Promise<unknown> = Promise.resolve();
   const write = (sink: typeof out, text: string): void => {
-    written = written.then(() => sink.write(text));
-    written.catch(() => undefined); // told below
+    lastWrite = lastWrite.then(() => sink.write(text));
+    lastWrite.catch(() => undefined); // told below
   };
   let conversation: string | null = null;
   // The last line says how it all went, so it is written once, at the end.
   const end = (value: object): void => write(out, jsonLine({ type: "ended", conversation, ...value }));
   let isDenied = false;
-  const at: Headless = {
+  const output: Headless = {
     host: {
       onEvent: (event) => {
         isDenied ||= denialIn(event) !== null;
@@ -71,21 +71,21 @@ export async function runHeadless(call: Call, run: (at: Headless) => Promise<End
     begin: ({ id }) => void (conversation = id),
   };
   try {
-    const ended = await run(at);
-    if (call.json) end(ended);
+    const turnEnd = await run(output);
+    if (call.json) end(turnEnd);
     else {
-      if (ended.text !== "") write(out, `${safeText(ended.text).trimEnd()}\n`);
-      else if (ended.outcome === "completed" && ended.message !== "")
-        write(err, `${safeLine(ended.message)}.\n`);
-      if (ended.outcome !== "completed")
-        write(err, `holdfast: ${safeText(messageOf(ended, conversation))}\n`);
+      if (turnEnd.text !== "") write(out, `${safeText(turnEnd.text).trimEnd()}\n`);
+      else if (turnEnd.outcome === "completed" && turnEnd.message !== "")
+        write(err, `${safeLine(turnEnd.message)}.\n`);
+      if (turnEnd.outcome !== "completed")
+        write(err, `holdfast: ${safeText(messageOf(turnEnd, conversation))}\n`);
     }
-    await written;
-    return statusOf(ended, isDenied);
+    await lastWrite;
+    return statusOf(turnEnd, isDenied);
   } catch (error) {
     const { code, message } = failureOf(error);
     if (call.json) end({ outcome: "failed", class: null, message, code });
-    await written;
+    await lastWrite;
     throw error;
   }
 }
@@ -93,7 +93,7 @@ export async function runHeadless(call: Call, run: (at: Headless) => Promise<End
 /** Lets an agent carry the turn, once whoever has the conversation lets go of it. */
 export async function runAgent(
   call: Call,
-  at: Headless,
+  output: Headless,
   turn: {
     readonly agent: Agent;
     readonly conversation: Conversation;
@@ -102,16 +102,16 @@ export async function runAgent(
   },
 ): Promise<Ended> {
   const { agent, conversation } = turn;
-  at.signal.addEventListener("abort", () => agent.cancel(conversation));
-  for (const { message } of (await agent.restore(conversation)).missing) at.remark(`⚡ ${message}`);
-  return whenFree(conversation, { signal: at.signal, onWait: at.remark }, async () => {
+  output.signal.addEventListener("abort", () => agent.cancel(conversation));
+  for (const { message } of (await agent.restore(conversation)).missing) output.remark(`⚡ ${message}`);
+  return whenFree(conversation, { signal: output.signal, onWait: output.remark }, async () => {
     await changeConfig(agent, conversation, (config) => turn.urls.in(config));
     const onEvent = (event: HostEvent): void => {
       // An interrupt may have come when there was no turn yet.
-      if (at.signal.aborted) agent.cancel(conversation);
-      at.host.onEvent?.(event);
+      if (output.signal.aborted) agent.cancel(conversation);
+      output.host.onEvent?.(event);
     };
-    return turn.run({ ...turnFlags(call), ...at.host, onEvent });
+    return turn.run({ ...turnFlags(call), ...output.host, onEvent });
   });
 }
 
@@ -135,19 +135,19 @@ function denialIn(event: HostEvent): Refusal | null {
   return event.type === "update" && event.event.type === "tool" ? deniedBy(event.event.details) : null;
 }
 
-function messageOf(ended: Ended, conversation: string | null): string {
-  const { outcome, message, model = null } = ended;
+function messageOf(turnEnd: Ended, conversation: string | null): string {
+  const { outcome, message, model = null } = turnEnd;
   if (model === null) return message;
-  const where = { at: "command", conversation: conversation ?? "ID" } as const;
-  if (outcome !== "waiting") return endingText({ ...ended, model }, where, Date.now());
+  const place = { at: "command", conversation: conversation ?? "ID" } as const;
+  if (outcome !== "waiting") return endingText({ ...turnEnd, model }, place, Date.now());
   return `${message}. \`holdfast chat ${conversation}\` asks you again; \`holdfast continue ${conversation} --yes\` allows it.`;
 }
 
 const LATER: ReadonlySet<EndingClass | null> = new Set(["limit", "credit", "overloaded"]);
 
-function statusOf({ outcome, class: known }: Ended, isDenied: boolean): number {
+function statusOf({ outcome, class: endClass }: Ended, isDenied: boolean): number {
   if (outcome === "completed") return isDenied ? STATUS.denied : STATUS.ok;
-  return LATER.has(known) ? STATUS.unavailable : STATUS.unexpected;
+  return LATER.has(endClass) ? STATUS.unavailable : STATUS.unexpected;
 }
 
 export const continueCommand: Command = {
@@ -167,16 +167,16 @@ ${AGENT_FLAGS_ABOUT}`,
   writes: true,
   arity: [1, 1],
   run: (call) =>
-    runHeadless(call, async (at) => {
+    runHeadless(call, async (output) => {
       const holdfast = await call.open();
       const conversation = await findConversation(holdfast, call.args[0] ?? "");
-      at.begin(conversation);
-      const opened = await chatModel(call, conversation, `holdfast continue ${conversation.id}`);
-      const { agent } = await openAgent(holdfast, conversation, opened);
-      return runAgent(call, at, {
+      output.begin(conversation);
+      const openedModel = await chatModel(call, conversation, `holdfast continue ${conversation.id}`);
+      const { agent } = await openAgent(holdfast, conversation, openedModel);
+      return runAgent(call, output, {
         agent,
         conversation,
-        urls: opened.urls,
+        urls: openedModel.urls,
         run: (options) => agent.continue(conversation, options).catch(ifComplete),
       });
     }),

@@ -26,53 +26,53 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** The servers in a file of the shape that many programs share. */
 export function readServers(text: string, file: string, env: Env): readonly McpServer[] {
-  const wrong = (why: string): LogError => new LogError("invalid_request", `--mcp ${file}: ${why}`, { file });
+  const wrong = (reason: string): LogError =>
+    new LogError("invalid_request", `--mcp ${file}: ${reason}`, { file });
   let whole: Json;
   try {
     whole = readJson(text);
   } catch {
     throw wrong("it is no JSON");
   }
-  const listed = fieldsIn(fieldsOf(whole)["mcpServers"]);
-  if (listed === null) throw wrong('it has no "mcpServers", an object of servers by their names');
-  return Object.entries(listed).flatMap(([name, given]): readonly McpServer[] => {
-    const server = fieldsIn(given);
+  const servers = fieldsIn(fieldsOf(whole)["mcpServers"]);
+  if (servers === null) throw wrong('it has no "mcpServers", an object of servers by their names');
+  return Object.entries(servers).flatMap(([name, fields]): readonly McpServer[] => {
+    const server = fieldsIn(fields);
     if (server === null) throw wrong(`${name} is no object`);
     if (server["disabled"] === true) return [];
-    return [serverOf(name, server, (words) => expanded(words, env, (why) => wrong(`${name}: ${why}`)))];
+    return [serverOf(name, server, (value) => expanded(value, env, (reason) => wrong(`${name}: ${reason}`)))];
   });
 }
 
-function serverOf(name: string, given: Fields, expand: (words: string) => string): McpServer {
-  const { type, command, url, args, cwd, trust } = given;
+function serverOf(name: string, fields: Fields, expand: (text: string) => string): McpServer {
+  const { type, command, url, args, cwd, trust } = fields;
   if (type === "sse")
     throw new LogError(
       "invalid_request",
       `--mcp: ${name} is of the old kind sse; stdio and http are known here`,
     );
-  const more = trust === true ? { trusted: true } : {};
-  const members = (of: Json | undefined): Record<string, string> =>
+  const trustField = trust === true ? { trusted: true } : {};
+  const members = (object: Json | undefined): Record<string, string> =>
     Object.fromEntries(
-      Object.entries(fieldsOf(of)).map(([key, value]) => [key, expand(textIn(value) ?? "")]),
+      Object.entries(fieldsOf(object)).map(([key, value]) => [key, expand(textIn(value) ?? "")]),
     );
-  if (typeof url === "string") return { name, url: expand(url), headers: members(given["headers"]), ...more };
-  const words = Array.isArray(args)
-    ? (args as readonly Json[]).map((word) => expand(textIn(word) ?? ""))
-    : [];
-  const where = typeof cwd === "string" ? { cwd: expand(cwd) } : {};
+  if (typeof url === "string")
+    return { name, url: expand(url), headers: members(fields["headers"]), ...trustField };
+  const text = Array.isArray(args) ? (args as readonly Json[]).map((word) => expand(textIn(word) ?? "")) : [];
+  const cwdField = typeof cwd === "string" ? { cwd: expand(cwd) } : {};
   return {
     name,
     command: expand(textIn(command) ?? ""),
-    args: words,
-    env: members(given["env"]),
-    ...where,
-    ...more,
+    args: text,
+    env: members(fields["env"]),
+    ...cwdField,
+    ...trustField,
   };
 }
 
 /** `${NAME}` is the variable of this name, `${NAME:-words}` has words where there is none. */
-function expanded(words: string, env: Env, wrong: (why: string) => LogError): string {
-  return words.replaceAll(
+function expanded(text: string, env: Env, wrong: (reason: string) => LogError): string {
+  return text.replaceAll(
     /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g,
     (_, name: string, otherwise?: string) => {
       const value = env[name] ?? otherwise;

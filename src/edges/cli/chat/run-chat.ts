@@ -10,8 +10,8 @@ import { NOT_UNDONE } from "#operations/text";
 import { findEntry } from "#edges/cli/address";
 import { fit, safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { blockPreview } from "#transfer/views/entry-preview";
-import { filterTree } from "#edges/cli/view/filtered-tree";
-import { treeRows } from "#edges/cli/view/tree-view";
+import { filterTree } from "#edges/cli/commands/tree";
+import { treeRows } from "#edges/cli/commands/tree";
 
 export interface ChatParts {
   readonly session: ChatSession;
@@ -34,9 +34,9 @@ export class Chat {
     this.#printer = printer;
     this.input = chatInput(io, {
       first: (line) => line.trim() === "/cancel" && this.#turn.cancel(),
-      ahead: (line) => printer.next(line),
+      queueLine: (line) => printer.next(line),
       unsent: (line) => printer.notice(`Not sent, the arrow up brings it back: ${line}`),
-      interrupt: (had) => this.#interrupted(had),
+      interrupt: (hadText) => this.#onInterrupt(hadText),
     });
     this.#listen();
   }
@@ -64,9 +64,9 @@ export class Chat {
 
   /** What was typed ahead and is not sent is told. */
   #leave(): void {
-    const left = this.input.close().filter((line) => line.trim() !== "");
-    for (const line of left) this.#printer.fault(`Not sent: ${line}`);
-    if (left.length > 0 && this.#status === STATUS.ok) this.#status = STATUS.unexpected;
+    const pendingLines = this.input.close().filter((line) => line.trim() !== "");
+    for (const line of pendingLines) this.#printer.fault(`Not sent: ${line}`);
+    if (pendingLines.length > 0 && this.#status === STATUS.ok) this.#status = STATUS.unexpected;
   }
 
   async #carryOut(parts: ChatParts, line: string): Promise<void> {
@@ -82,7 +82,7 @@ export class Chat {
       if (!this.#io.stdinIsTerminal && this.#status === STATUS.ok) this.#status = failure.status;
     } finally {
       this.#turn.end();
-      if (this.#turn.isLeft && !this.#io.stdinIsTerminal) this.#status = STATUS.unexpected;
+      if (this.#turn.isClosed && !this.#io.stdinIsTerminal) this.#status = STATUS.unexpected;
     }
   }
 
@@ -92,19 +92,19 @@ export class Chat {
     signal.addEventListener("abort", () => {
       this.#listen(); // whoever is impatient does not cut off the leaving
       if (signal.reason !== "SIGINT") return this.#quit();
-      if (!this.#interrupted(false)) this.#leave();
+      if (!this.#onInterrupt(false)) this.#leave();
     });
   }
 
   /** True when the chat goes on. */
-  #interrupted(had: boolean): boolean {
+  #onInterrupt(hadText: boolean): boolean {
     if (this.#turn.isRunning) {
       if (this.#turn.interrupt()) return true;
       this.#leave();
       return false;
     }
     if (this.#io.keyboard === undefined) return false;
-    if (had) return true;
+    if (hadText) return true;
     if (this.#leavesNext) {
       this.#leave();
       return false;
@@ -138,7 +138,7 @@ class RunningTurn {
   }
 
   /** Its last turn waits for an answer. */
-  get isLeft(): boolean {
+  get isClosed(): boolean {
     return this.session?.isWaiting === true;
   }
 
@@ -176,10 +176,10 @@ const SLASH_COMMANDS: { readonly [name: string]: SlashCommand } = {
   edit,
   fork: async ({ session, printer }, rest) => {
     const source = session.conversation.id;
-    const forked = await session.fork(rest === "" ? null : await named(session, rest));
+    const forked = await session.fork(rest === "" ? null : await findNamed(session, rest));
     session.conversation = forked.conversation;
     printer.notice(
-      `Now in ${forked.conversation.id}, a fork of ${source}: ${forked.how}. The source is as it was. ${NOT_UNDONE}`,
+      `Now in ${forked.conversation.id}, a fork of ${source}: ${forked.note}. The source is as it was. ${NOT_UNDONE}`,
     );
     if (forked.editable !== null)
       printer.notice(
@@ -188,10 +188,10 @@ const SLASH_COMMANDS: { readonly [name: string]: SlashCommand } = {
   },
   goto: async ({ session, printer }, rest) => {
     if (rest === "") throw new LogError("invalid_request", "/goto wants an entry; /tree shows them");
-    const entry = await named(session, rest);
-    const { how } = await session.goTo(entry);
+    const entry = await findNamed(session, rest);
+    const { note } = await session.goTo(entry);
     printer.notice(
-      `Now at ${entry}; what you say next grows from there, and ${how}. Nothing was removed. ${NOT_UNDONE}`,
+      `Now at ${entry}; what you say next grows from there, and ${note}. Nothing was removed. ${NOT_UNDONE}`,
     );
   },
   tree: async ({ session, out }) => {
@@ -215,15 +215,15 @@ const SLASH_COMMANDS: { readonly [name: string]: SlashCommand } = {
 async function runSlashCommand(chat: ChatParts, line: string): Promise<void> {
   const [, name = "", rest = ""] = /^\/(\S*)(\s[\s\S]*)?$/.exec(line) ?? [];
   const { commands } = chat.session;
-  const own = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (own !== undefined) return own(rest.trim());
-  const known = Object.hasOwn(SLASH_COMMANDS, name) ? SLASH_COMMANDS[name] : undefined;
-  if (known === undefined)
+  const run = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (run !== undefined) return run(rest.trim());
+  const slashCommand = Object.hasOwn(SLASH_COMMANDS, name) ? SLASH_COMMANDS[name] : undefined;
+  if (slashCommand === undefined)
     throw new LogError(
       "invalid_request",
       `There is no /${safeText(name)}; /help lists what there is, and a message that begins with a slash is written with two`,
     );
-  await known(chat, rest.trim());
+  await slashCommand(chat, rest.trim());
 }
 
 /** Other words in place of a message of the person's; the last one unless told. */
@@ -236,19 +236,19 @@ async function edit({ session, printer }: ChatParts, rest: string): Promise<void
   );
   const target = entry ?? mine?.id;
   if (target === undefined) throw new LogError("invalid_request", "There is nothing to edit yet");
-  const found = await conversation.entry(target);
-  if (found.type !== "message" || found.message.role !== "user")
+  const prompt = await conversation.entry(target);
+  if (prompt.type !== "message" || prompt.message.role !== "user")
     throw new LogError("invalid_request", `${target} is not a message of yours; nothing was changed`);
-  const { how } = await session.goBackTo(found.id);
-  const before = fit(safeLine(found.message.content.map(blockPreview).join(" ")), WORDS_SHOWN);
+  const { note } = await session.goBackTo(prompt.id);
+  const before = fit(safeLine(prompt.message.content.map(blockPreview).join(" ")), WORDS_SHOWN);
   printer.notice(
-    `In place of "${before}". What came after it is off the branch and stays in the log; ${how}. ${NOT_UNDONE}`,
+    `In place of "${before}". What came after it is off the branch and stays in the log; ${note}. ${NOT_UNDONE}`,
   );
   await session.send(text);
 }
 
 /** As the tree shows it, with or without the "@" of an address. */
-function named({ conversation }: ChatSession, text: string): Promise<EntryId> {
+function findNamed({ conversation }: ChatSession, text: string): Promise<EntryId> {
   return findEntry(conversation, text.replace(/^@/, ""));
 }
 
@@ -257,11 +257,11 @@ async function entryAndText(
   session: ChatSession,
   rest: string,
 ): Promise<{ readonly entry: EntryId | null; readonly text: string }> {
-  const [, word = "", more = ""] = /^@?(\S+)\s([\s\S]*)$/.exec(rest) ?? [];
+  const [, word = "", text = ""] = /^@?(\S+)\s([\s\S]*)$/.exec(rest) ?? [];
   const marked = rest.startsWith("@");
-  if (more === "" || (word.length < ENTRY_CHARS_MIN && !marked)) return { entry: null, text: rest };
+  if (text === "" || (word.length < ENTRY_CHARS_MIN && !marked)) return { entry: null, text: rest };
   try {
-    return { entry: await named(session, word), text: more.trimStart() };
+    return { entry: await findNamed(session, word), text: text.trimStart() };
   } catch (error) {
     if (!isLogError(error, "entry_not_found") || marked) throw error;
     return { entry: null, text: rest };

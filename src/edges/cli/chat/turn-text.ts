@@ -1,7 +1,7 @@
 import type { AgentResult } from "#agent/agent-options";
 import { PROVIDERS } from "#agent/models/providers";
 import { endingSentence } from "#operations/text";
-import { clockOf, spanText } from "#edges/cli/view/time";
+import { clockOf, spanText } from "#edges/cli/terminal/time";
 import { readWaiting } from "#agent/pending-permissions";
 import type { Conversation } from "#conversation/conversation";
 import { readLastTurn } from "#conversation/list-conversations";
@@ -9,6 +9,9 @@ import { decodeEntry } from "#log/codec";
 import { effectsOf } from "#log/projections/effects";
 import { isWorkedOn } from "#transfer/views/conversation-state";
 import { jsonPreview } from "#transfer/views/entry-preview";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isLogError } from "#log/errors";
+import type { Printer } from "#edges/cli/terminal/printer";
 
 /** Where a person reads it, which decides what they can do next. */
 type ReadAt = { readonly at: "chat" } | { readonly at: "command"; readonly conversation: string };
@@ -16,47 +19,47 @@ type ReadAt = { readonly at: "chat" } | { readonly at: "command"; readonly conve
 type Ended = Pick<AgentResult, "outcome" | "class" | "message" | "resetAtMs" | "model">;
 
 /** What is said in a chat behind a turn's last word; null when there is nothing to add. */
-export function endedText(ended: Ended & Pick<AgentResult, "waiting">): string | null {
-  const { outcome, class: known, message, waiting } = ended;
-  if (outcome === "completed" && known !== "empty") return message === "" ? null : message;
+export function endedText(turnEnd: Ended & Pick<AgentResult, "waiting">): string | null {
+  const { outcome, class: endClass, message, waiting } = turnEnd;
+  if (outcome === "completed" && endClass !== "empty") return message === "" ? null : message;
   if (outcome === "waiting")
     return `The turn waits for an answer about ${waiting.map(({ tool }) => tool).join(", ") || "a tool"}, and nothing is lost meanwhile; /continue asks you again.`;
-  return endingText(ended, { at: "chat" }, Date.now());
+  return endingText(turnEnd, { at: "chat" }, Date.now());
 }
 
 /** What became of a turn that did not complete: what happened, what is safe, what to do next. */
-export function endingText(ended: Ended, where: ReadAt, nowMs: number): string {
-  const { class: known, outcome, message, resetAtMs } = ended;
-  const goOn = where.at === "chat" ? "/continue" : `\`holdfast continue ${where.conversation}\``;
-  const said = message.replace(/\.$/, "");
-  switch (known) {
+export function endingText(turnEnd: Ended, place: ReadAt, nowMs: number): string {
+  const { class: endClass, outcome, message, resetAtMs } = turnEnd;
+  const goOn = place.at === "chat" ? "/continue" : `\`holdfast continue ${place.conversation}\``;
+  const sentence = message.replace(/\.$/, "");
+  switch (endClass) {
     case "limit":
     case "credit": {
       const until = resetAtMs === null ? "" : ` It may be asked again ${whenText(resetAtMs, nowMs)}.`;
-      return `${said}.${until} What was said is kept; ${goOn} asks again.`;
+      return `${sentence}.${until} What was said is kept; ${goOn} asks again.`;
     }
     case "auth":
-      return `${said}. ${keyText(ended.model)}What was said is kept; ${goOn} asks again.`;
+      return `${sentence}. ${keyText(turnEnd.model)}What was said is kept; ${goOn} asks again.`;
     case "overloaded":
-      return `${said}. What was said is kept; ${goOn} asks again.`;
+      return `${sentence}. What was said is kept; ${goOn} asks again.`;
     case "poisoned":
-      return `${said}. ${HIDE} What was said is kept; ${goOn} asks again.`;
+      return `${sentence}. ${HIDE} What was said is kept; ${goOn} asks again.`;
     case "too_long":
-      return `${said}. ${where.at === "chat" ? "/compact summarises what is older" : "`holdfast chat ID`, then /compact, summarises what is older"}; ${goOn} asks again.`;
+      return `${sentence}. ${place.at === "chat" ? "/compact summarises what is older" : "`holdfast chat ID`, then /compact, summarises what is older"}; ${goOn} asks again.`;
     case "failed":
     case "expired":
     case "lost":
     case "crashed":
     case "stale_replay":
-      return `${said === "" ? endingSentence({ outcome: "failed", class: known }) : `${said}.`}${doubtText(said)} What was said is kept; ${goOn} asks again.`;
+      return `${sentence === "" ? endingSentence({ outcome: "failed", class: endClass }) : `${sentence}.`}${doubtText(sentence)} What was said is kept; ${goOn} asks again.`;
     case "cancelled":
-      return `${endingSentence({ outcome: "interrupted", class: known })} ${goOn} goes on.`;
+      return `${endingSentence({ outcome: "interrupted", class: endClass })} ${goOn} goes on.`;
     case "turn_limit":
-      return `${said}. ${goOn} resumes it.`;
+      return `${sentence}. ${goOn} resumes it.`;
     case "completed":
     case "empty":
     case null:
-      return outcome === "completed" && known === "completed" ? said : `${said}.`;
+      return outcome === "completed" && endClass === "completed" ? sentence : `${sentence}.`;
   }
 }
 
@@ -68,8 +71,8 @@ function keyText(model: string | null): string {
 }
 
 /** A service that does not know the path or the name says so in few words. */
-function doubtText(said: string): string {
-  return said.startsWith("404 ")
+function doubtText(message: string): string {
+  return message.startsWith("404 ")
     ? " Is the model's name wrong, or the base URL (which ends in /v1 mostly)?"
     : "";
 }
@@ -88,9 +91,9 @@ export async function lastTurnText(conversation: Conversation): Promise<string |
   if (last.state === "ended") {
     if (last.outcome === "completed") return null;
     const until = last.resetAt === null ? "" : ` until ${clockOf(last.resetAt)}`;
-    const how =
+    const advice =
       last.outcome === "interrupted" ? "was stopped" : until === "" ? "failed" : `is parked${until}`;
-    return `The last turn ${how}; /continue goes on with it.`;
+    return `The last turn ${advice}; /continue goes on with it.`;
   }
   if (await isWorkedOn((await conversation.head()).lease))
     return "The last turn still runs in another process; what you say waits for its end.";
@@ -102,7 +105,7 @@ export async function lastTurnText(conversation: Conversation): Promise<string |
 }
 
 /** What a new prompt does to a turn that somebody left; null where there is none. */
-export async function leftText(conversation: Conversation): Promise<string | null> {
+export async function abandonedText(conversation: Conversation): Promise<string | null> {
   const last = await readLastTurn(conversation.space, conversation.id);
   if (last?.state !== "open") return null;
   const waiting = await readWaiting(conversation);
@@ -124,8 +127,10 @@ async function unknownText(conversation: Conversation): Promise<string> {
   const inputs = new Map(
     entries.flatMap((entry) => (entry.type === "tool_intent" ? [[entry.id, entry.input] as const] : [])),
   );
-  const begun = effectsOf(entries).filter(({ state, intent }) => state === "unknown" && intent !== null);
-  return begun
+  const unknownEffects = effectsOf(entries).filter(
+    ({ state, intent }) => state === "unknown" && intent !== null,
+  );
+  return unknownEffects
     .map(({ name, intent }) =>
       intent === null
         ? ""
@@ -137,4 +142,59 @@ async function unknownText(conversation: Conversation): Promise<string> {
 function callText(tool: string, input: unknown): string {
   const text = `${tool} ${jsonPreview(input)}`.trim();
   return text.length > CALL_CHARS ? `${text.slice(0, CALL_CHARS)}…` : text;
+}
+
+const LOOK_MS = 200;
+const PROCESS = /\(process (\d+), /;
+
+/** Waits for whoever has the conversation now; a process of this machine that is gone is not waited for. */
+export async function whenFree<T>(
+  conversation: Conversation,
+  options: { readonly signal: AbortSignal; readonly onWait: (text: string) => void },
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let isNoticed = false; ; isNoticed = true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isLogError(error, "busy") || options.signal.aborted) throw error;
+      const { lease } = await conversation.head();
+      if (!isNoticed) options.onWait(`Waiting for ${nameOf(lease?.writer)} to finish; Ctrl-C gives up.`);
+      await sleep(LOOK_MS, undefined, { signal: options.signal }).catch(() => undefined);
+    }
+  }
+}
+
+function nameOf(writer: string | undefined): string {
+  if (writer === undefined) return "another process";
+  const [, pid] = PROCESS.exec(writer) ?? [];
+  return pid === undefined ? writer : `process ${pid}`;
+}
+
+const TICK_MS = 1_000;
+const QUIET_S = 2; // most answers begin sooner
+
+/** Says at a terminal that something is waited for, and for how long. */
+export class WaitingLine {
+  readonly #printer: Printer;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(printer: Printer) {
+    this.#printer = printer;
+  }
+
+  begin(activity: string): void {
+    this.end();
+    let seconds = 0;
+    this.#timer = setInterval(() => {
+      if (++seconds >= QUIET_S) this.#printer.passing(`${activity} (${seconds} s); Ctrl-C stops it`);
+    }, TICK_MS);
+  }
+
+  end(): void {
+    if (this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+    this.#printer.clearPassing();
+  }
 }

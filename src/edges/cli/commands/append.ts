@@ -75,12 +75,12 @@ async function* filledLines(lines: AsyncIterable<Line>): AsyncGenerator<FilledLi
   for await (const line of lines) {
     if (!("text" in line)) throw atLine(line.error, line);
     if (line.text.trim() === "") continue;
-    named(line, () => parseBody(line.text));
+    withLineNumber(line, () => parseBody(line.text));
     yield line;
   }
 }
 
-function named<T>(line: FilledLine, work: () => T): T {
+function withLineNumber<T>(line: FilledLine, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -146,14 +146,14 @@ async function appendEach(writer: Writer, lines: AsyncIterable<FilledLine>): Pro
   const { call, key } = writer;
   let { expected } = writer;
   for await (const line of lines) {
-    const how = {
+    const options = {
       ...(key === undefined ? {} : { key: `${key}/${line.number}` }),
       ...(expected === undefined ? {} : { expected }),
     };
     let result: Written;
     try {
       // One after the other: the next line's parent is this one, and a line behind a refused one must not be written.
-      result = await write(writer, [line.text], how);
+      result = await write(writer, [line.text], options);
     } catch (error) {
       throw isLogError(error) ? atLine(error, line) : error;
     }

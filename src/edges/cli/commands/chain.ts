@@ -4,11 +4,14 @@ import { type OutputOf, perform, valueOf } from "#operations/operation";
 import { getChain } from "#operations/records";
 import { readAddress } from "#edges/cli/operation-command";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal/terminal";
-import { chainRows } from "#edges/cli/view/chain-view";
+import { safeLine, pad, widthOf } from "#edges/cli/terminal/terminal";
 import { withFidelity } from "#transfer/views/link-details";
 import { kindOf } from "#transfer/views/entry-preview";
-import { previewOf } from "#edges/cli/view/preview";
+import { previewOf } from "#edges/cli/terminal/preview";
+import type { Fidelity } from "#log/entry";
+import type { Link } from "#log/projections/chain";
+import { fidelityText, reasonText } from "#operations/text";
+import { clockOf } from "#edges/cli/terminal/time";
 
 export const chain: Command = {
   name: "chain",
@@ -33,8 +36,8 @@ With an entry only the sessions that this message was sent to, or that gave it.
         ? valueOf(await perform(getChain, { conversation: id }, { holdfast, clock: systemClock }))
         : { links: await carriersOf(await holdfast.conversation(id), entry) };
     if (links.length === 0 && !call.json) {
-      const what = entry === null ? "This conversation has held" : "This entry was carried by";
-      return remark(call, `${what} no upstream session${entry === null ? " yet" : ""}.`);
+      const subject = entry === null ? "This conversation has held" : "This entry was carried by";
+      return remark(call, `${subject} no upstream session${entry === null ? " yet" : ""}.`);
     }
     const about = { conversation: id, ...(entry === null ? {} : { entry }), links };
     return answer(call, about, () => chainRows(links, call.io.out.isTerminal).join("\n"));
@@ -51,16 +54,42 @@ async function carriersOf(
 }
 
 async function listMessages(call: Call, conversation: Conversation, upstream: string): Promise<void> {
-  const found = await conversation.messagesOf(upstream);
-  if (found.length === 0 && !call.json)
+  const entries = await conversation.messagesOf(upstream);
+  if (entries.length === 0 && !call.json)
     return remark(call, `${safeLine(upstream)} has carried no message of this conversation.`);
-  const messages = found.map(({ id, seq, time }) => ({ id, seq, time }));
+  const messages = entries.map(({ id, seq, time }) => ({ id, seq, time }));
   return answer(call, { conversation: conversation.id, upstream, messages }, () =>
-    found
+    entries
       .map(
         (entry) =>
           `${String(entry.seq).padStart(6)}  ${safeLine(entry.id)}  ${kindOf(entry)}  ${safeLine(previewOf(entry))}`,
       )
       .join("\n"),
+  );
+}
+
+const HEADINGS = ["    #", "SINCE", "AGENT", "SESSION", "ENTRIES", "CONTEXT", "WHY"] as const;
+
+/** The rows of a chain, oldest first; with headings where a person looks at them. */
+export function chainRows(
+  links: readonly (Omit<Link, "seq"> & { readonly fidelity?: Fidelity | null })[],
+  headed: boolean = false,
+): readonly string[] {
+  const rows = links.map(({ id, agent, account, reason, since, carried, inherited, fidelity }, index) => [
+    `${inherited ? "⑂" : " "}${String(index + 1).padStart(4)}`,
+    clockOf(since),
+    safeLine(account === null ? agent : `${agent}/${account}`),
+    safeLine(id),
+    carried === null ? "–" : `${carried.fromSeq}–${carried.toSeq}`,
+    fidelityText(fidelity ?? null),
+    safeLine(reasonText(reason)),
+  ]);
+  const table = headed ? [[...HEADINGS], ...rows] : rows;
+  const widths = HEADINGS.map((_, column) => Math.max(...table.map((row) => widthOf(row[column] ?? ""))));
+  return table.map((row) =>
+    row
+      .map((cell, column) => pad(cell, widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
   );
 }

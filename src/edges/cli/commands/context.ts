@@ -7,7 +7,7 @@ import { priorContextText } from "#upstream/rules/preamble";
 import type { ContextMessage } from "#log/projections/pairs";
 import { readAddress } from "#edges/cli/operation-command";
 import type { Call, Command } from "#edges/cli/command";
-import { ownSkills } from "#edges/cli/own-skills";
+import { ownSkills } from "#edges/cli/chat/own-skills";
 import { contextText } from "#transfer/context-text";
 import { blockPreview } from "#transfer/views/entry-preview";
 import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal/terminal";
@@ -39,8 +39,11 @@ leaf it also says what the agent that was asked last was given of it ("given").
         "--restore tells how the conversation stands now; leave out @ENTRY",
       );
     const memory = new Memory(holdfast);
-    const read = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
-    const [view, restored] = [{ ...exact, messages: read?.messages ?? exact.messages }, read?.rest ?? null];
+    const extras = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
+    const [view, restored] = [
+      { ...exact, messages: extras?.messages ?? exact.messages },
+      extras?.rest ?? null,
+    ];
     const { config, skills, state, given } = exact;
     if (call.json) return out.write(`${contextText(conversation.id, view, restored ?? {})}\n`);
     const model = view.model === null ? "no model chosen" : `model ${safeLine(view.model)}`;
@@ -105,14 +108,16 @@ function restRows(
 }
 
 function memoryLines({ project, ofUser, ofProject, block }: NonNullable<Rest["memory"]>): readonly string[] {
-  const of = project === null ? "" : `, ${ofProject} of the project ${project.root ?? project.id}`;
-  return [`${ofUser} of the user${of}`, ...(block === null ? [] : [block])];
+  const suffix = project === null ? "" : `, ${ofProject} of the project ${project.root ?? project.id}`;
+  return [`${ofUser} of the user${suffix}`, ...(block === null ? [] : [block])];
 }
 
 function sentText({ agent, fidelity, priorContext }: SentContext): string {
-  const who = agent ?? "The agent";
-  if (priorContext !== null) return `${who} was sent ${priorContextText(priorContext)}`;
-  return fidelity === "transcript" ? `${who} was given the history as its own` : `${who} holds it by itself`;
+  const agentName = agent ?? "The agent";
+  if (priorContext !== null) return `${agentName} was sent ${priorContextText(priorContext)}`;
+  return fidelity === "transcript"
+    ? `${agentName} was given the history as its own`
+    : `${agentName} holds it by itself`;
 }
 
 function messageLines(message: ContextMessage, style: Style, columns: number): string {

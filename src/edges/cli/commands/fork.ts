@@ -1,11 +1,10 @@
 import { systemClock } from "#conversation/clock";
 import type { Conversation, ForkOptions } from "#conversation/conversation";
-import { type Call, type Command, answer, remark } from "#edges/cli/command";
-import { readAddress } from "#edges/cli/operation-command";
-import { findRunToFork, overridesOf } from "#edges/cli/runs/run-to-fork";
+import { type Call, type Command, answer, remark, type Flags } from "#edges/cli/command";
+import { readAddress, findEntryId } from "#edges/cli/operation-command";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import type { EntryBody, EntryOf } from "#log/entry";
-import { LogError } from "#log/errors";
+import { LogError, isLogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 import { type UserMessage, textOfBlocks } from "#log/message";
 import { fork as forkConversation } from "#operations/conversations";
@@ -17,6 +16,7 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Holdfast } from "#conversation/holdfast";
 
 export const fork: Command = {
   name: "fork",
@@ -229,4 +229,56 @@ async function inEditor({ io }: Call, text: string): Promise<string> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** A run by its whole id, and where in it a fork begins. */
+interface RunToFork {
+  readonly run: string;
+  readonly conversation: string;
+  readonly at?: string;
+}
+
+/** RUN or RUN@ENTRY; null where the text is a conversation's, whose ids come first, or no run's. */
+async function findRunToFork(holdfast: Holdfast, text: string): Promise<RunToFork | null> {
+  const cut = text.indexOf("@");
+  const [name, entry] = cut === -1 ? [text, null] : [text.slice(0, cut), text.slice(cut + 1)];
+  if (name === "" || entry === "" || (await isConversation(holdfast, name))) return null;
+  const row = await holdfast.run(name);
+  if (row === null) return null;
+  const { run, conversation } = row;
+  if (entry === null) return { run, conversation };
+  return { run, conversation, at: await findEntryId(await holdfast.conversation(conversation), entry) };
+}
+
+async function isConversation(holdfast: Holdfast, id: string): Promise<boolean> {
+  try {
+    await holdfast.conversation(id);
+    return true;
+  } catch (error) {
+    if (isLogError(error, "conversation_not_found") || isLogError(error, "invalid_id")) return false;
+    throw error;
+  }
+}
+
+/** What is to be other than in the run. */
+async function overridesOf(
+  flags: Flags,
+): Promise<{ readonly model?: string; readonly tools?: readonly string[]; readonly system?: string }> {
+  const [model, tools, patch] = [flags.text("model"), flags.text("tools"), flags.text("patch-system")];
+  const names = tools?.split(",").map((name) => name.trim());
+  if (names?.includes("") === true)
+    throw new LogError("invalid_request", "--tools takes names of tools with a comma between them");
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(names === undefined ? {} : { tools: names }),
+    ...(patch === undefined ? {} : { system: await readPatch(patch) }),
+  };
+}
+
+async function readPatch(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new LogError("invalid_request", `--patch-system: ${file} cannot be read`, { file }, { cause });
+  });
+  if (text.trim() === "") throw new LogError("invalid_request", `--patch-system: ${file} is empty`, { file });
+  return text;
 }

@@ -2,8 +2,8 @@ import type { Conversation } from "#conversation/conversation";
 import { findConversation } from "#edges/cli/address";
 import { type Call, type Command, remark } from "#edges/cli/command";
 import { counted, fit, pad, safeLine } from "#edges/cli/terminal/terminal";
-import { previewOf } from "#edges/cli/view/preview";
-import { clockOf } from "#edges/cli/view/time";
+import { previewOf } from "#edges/cli/terminal/preview";
+import { clockOf } from "#edges/cli/terminal/time";
 import { decodeEntry, entryLine } from "#log/codec";
 import type { Entry, EntryType, StoredEntry } from "#log/entry";
 import { isLogError } from "#log/errors";
@@ -43,15 +43,17 @@ counted from 1.
     const holdfast = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");
     const after = flags.count("after");
-    let seen = after ?? 0;
+    let lastSeq = after ?? 0;
     let hidden = 0;
     try {
       if (after === undefined) await printInherited(call, conversation);
       const entries =
-        signal === undefined ? conversation.log({ after: seen }) : conversation.tail({ after: seen, signal });
+        signal === undefined
+          ? conversation.log({ after: lastSeq })
+          : conversation.tail({ after: lastSeq, signal });
       for await (const entry of entries) {
         if (!(await print(call, entry, false))) hidden++;
-        seen = entry.seq;
+        lastSeq = entry.seq;
       }
       if (hidden > 0 && call.io.out.isTerminal)
         await remark(
@@ -59,7 +61,7 @@ counted from 1.
           `${counted(hidden, "entry", "entries")} about how turns were carried out not shown; --all shows them.`,
         );
     } catch (error) {
-      if (isLogError(error, "damaged")) await printReadable(call, conversation, seen);
+      if (isLogError(error, "damaged")) await printReadable(call, conversation, lastSeq);
       throw error;
     }
   },
@@ -68,8 +70,8 @@ counted from 1.
 /** What can be read before and after the damage; the error that follows says where it is. */
 async function printReadable(call: Call, conversation: Conversation, after: number): Promise<void> {
   const lost = async (fromSeq: number, toSeq: number): Promise<void> => {
-    const which = fromSeq === toSeq ? `entry ${fromSeq}` : `entries ${fromSeq} to ${toSeq}`;
-    const text = `${which} cannot be read: damaged`;
+    const range = fromSeq === toSeq ? `entry ${fromSeq}` : `entries ${fromSeq} to ${toSeq}`;
+    const text = `${range} cannot be read: damaged`;
     if (call.json) await remark(call, text);
     else await call.io.out.write(`${call.io.out.style.red(text)}\n`);
   };
@@ -156,12 +158,12 @@ const WORDS: Readonly<Partial<Record<EntryType, string>>> = {
 /** An entry's line for people: in their words, or, with everything shown, under the names of the format. */
 function logRow(
   entry: Entry,
-  how: { readonly inherited: boolean; readonly columns: number; readonly all: boolean },
+  options: { readonly inherited: boolean; readonly columns: number; readonly all: boolean },
 ): string {
-  const kind = how.all ? kindOf(entry) : (WORDS[entry.type] ?? kindOf(entry));
-  const start = `${how.inherited ? "⑂" : " "}${String(entry.seq).padStart(5)}  ${clockOf(entry.time)}  ${pad(safeLine(kind), 13)} `;
-  const text = how.all ? previewOf(entry) : wordsFor(entry);
-  return fit(`${start}${text}`, Math.max(how.columns, 60)).trimEnd();
+  const kind = options.all ? kindOf(entry) : (WORDS[entry.type] ?? kindOf(entry));
+  const start = `${options.inherited ? "⑂" : " "}${String(entry.seq).padStart(5)}  ${clockOf(entry.time)}  ${pad(safeLine(kind), 13)} `;
+  const text = options.all ? previewOf(entry) : wordsFor(entry);
+  return fit(`${start}${text}`, Math.max(options.columns, 60)).trimEnd();
 }
 
 function wordsFor(entry: Entry): string {

@@ -37,26 +37,26 @@ newest hits come first, each with its ID@ENTRY, ready to be pasted into another 
       ...(limit === undefined ? {} : { limit }),
     };
     const { hits } = valueOf(await perform(searchOperation, input, { holdfast, clock: systemClock }));
-    const words = queryWords(q);
+    const terms = queryWords(q);
     const { out } = call.io;
     for (const hit of hits) {
       const { conversation, entry, snippet } = hit;
       if (call.json) await out.write(jsonLine(hit));
       else
         await out.write(
-          `${out.style.cyan(safeLine(`${conversation}@${entry}`))}\n    ${highlight(safeLine(snippet), words, out.style.bold)}\n`,
+          `${out.style.cyan(safeLine(`${conversation}@${entry}`))}\n    ${highlight(safeLine(snippet), terms, out.style.bold)}\n`,
         );
     }
     if (hits.length === 0 && !call.json) await remark(call, "Nothing found.");
   },
 };
 
-function highlight(line: string, words: readonly string[], paint: (text: string) => string): string {
+function highlight(line: string, terms: readonly string[], paint: (text: string) => string): string {
   let painted = "";
-  let at = 0;
-  for (const [from, to] of wordSpans(line, words)) {
-    painted += line.slice(at, from) + paint(line.slice(from, to));
-    at = to;
+  let position = 0;
+  for (const [from, to] of wordSpans(line, terms)) {
+    painted += line.slice(position, from) + paint(line.slice(from, to));
+    position = to;
   }
-  return painted + line.slice(at);
+  return painted + line.slice(position);
 }

@@ -3,7 +3,7 @@ import type { BranchEntry } from "#conversation/history-pages";
 import { findAddress, shortIds } from "#edges/cli/address";
 import type { Command, Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, wrap } from "#edges/cli/terminal/terminal";
-import { clockOf } from "#edges/cli/view/time";
+import { clockOf } from "#edges/cli/terminal/time";
 import { entryLine } from "#log/codec";
 import type { Entry, EntryOf } from "#log/entry";
 import { type ContentBlock, isInternal } from "#log/message";
@@ -48,17 +48,17 @@ with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.
     const sessions = new SessionNotes(facts);
     // What a fork inherited is numbered by its source, and was carried by the source's sessions.
     const inherited = origin === null ? -1 : branch.findIndex(({ id }) => id === origin.entry);
-    const own = new Set(branch.slice(inherited + 1));
+    const ownEntries = new Set(branch.slice(inherited + 1));
     let lastSeq = 0;
-    const writeNote = async (words: string | null | undefined): Promise<void> => {
-      if (words != null) await out.write(`  ${out.style.yellow(`— ${safeLine(words)}`)}\n`);
+    const writeNote = async (text: string | null | undefined): Promise<void> => {
+      if (text != null) await out.write(`  ${out.style.yellow(`— ${safeLine(text)}`)}\n`);
     };
     for (const one of entries) {
       if (results.paired.has(one)) {
         await writeNote(notes.after.get(one.id));
         continue;
       }
-      const isOwn = own.has(one);
+      const isOwn = ownEntries.has(one);
       const agent = isOwn ? sessions.agentAt(one.seq) : null;
       const lines = linesOf(one, { sink: out, results: results.of, agent, wordsOnly });
       if (lines.length === 0) continue;
@@ -178,14 +178,14 @@ function blockLines(block: ContentBlock, view: View): readonly string[] {
   const failed = result.message.isError === true;
   const text = result.message.content.map(blockPreview).join("\n").trimEnd();
   const lines = wrap(safeText(text), Math.max(20, width - 6));
-  const more =
+  const suffix =
     lines.length > RESULT_LINES ? [style.dim(`      … ${lines.length - RESULT_LINES} more lines`)] : [];
   const hidden = result.hidden ? style.yellow(" (hidden from the model)") : "";
   return [
     call,
     `    ${failed ? style.red("✗") : style.green("✓")} ${lines[0] ?? ""}${hidden}`,
     ...lines.slice(1, RESULT_LINES).map((line) => `      ${line}`),
-    ...more,
+    ...suffix,
   ];
 }
 
@@ -243,8 +243,8 @@ function turnNotes(facts: readonly Entry[]): TurnNotes {
   const after = new Map<string, string>();
   for (const fact of facts) {
     if (fact.type !== "turn_end" || fact.node === undefined) continue;
-    const words = endingClause(fact);
-    if (words !== null) after.set(fact.node, words);
+    const clause = endingClause(fact);
+    if (clause !== null) after.set(fact.node, clause);
   }
   const running = turnsOf(facts).some((turn) => turn.outcome === null);
   return { after, open: running ? "running, or cut off before it could end" : null };

@@ -4,8 +4,8 @@ import { getSpaceUsage, getUsage } from "#operations/usage";
 import { answer, type Command, remark } from "#edges/cli/command";
 import { findId } from "#edges/cli/operation-command";
 import type { UsageRow } from "#transfer/views/usage-rows";
-import { costText } from "#edges/cli/view/usage-text";
 import { safeLine } from "#edges/cli/terminal/terminal";
+import type { UsageSum } from "#log/add-usage";
 
 export const usage: Command = {
   name: "usage",
@@ -45,10 +45,12 @@ includes replays, which also have a line of their own.
 
 function table(rows: readonly UsageRow[]): string {
   const lines = [HEADINGS, ...rows.map(cells)];
-  const widths = HEADINGS.map((__, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const widths = HEADINGS.map((__, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const row = (line: readonly string[]): string =>
     line
-      .map((cell, at) => (at === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
       .join("  ");
   return lines.map(row).join("\n");
 }
@@ -59,4 +61,24 @@ function cells(row: UsageRow): readonly string[] {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = row;
   const counts = [inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens].map(String);
   return [safeLine(row.name), ...counts, costText(row)];
+}
+
+/** Microdollars as people read them. */
+export function dollarText(micros: number): string {
+  return `$${(micros / 1_000_000).toFixed(micros !== 0 && micros < 10_000 ? 6 : 4)}`;
+}
+
+/** A cost of which some, or all, may be unknown. */
+export function costText({ costMicros, unpricedAnswers }: UsageSum): string {
+  if (costMicros === null) return "unknown";
+  if (unpricedAnswers === 0) return dollarText(costMicros);
+  const answers = unpricedAnswers === 1 ? "1 answer" : `${unpricedAnswers} answers`;
+  return `at least ${dollarText(costMicros)}, ${answers} without a known price`;
+}
+
+/** What a conversation used, in one line. */
+export function usageText(sum: UsageSum): string {
+  const { inputTokens, outputTokens, cacheReadTokens } = sum;
+  const cached = cacheReadTokens === 0 ? "" : ` (and ${cacheReadTokens} from the cache)`;
+  return `${inputTokens} tokens in${cached}, ${outputTokens} out; cost ${costText(sum)}`;
 }

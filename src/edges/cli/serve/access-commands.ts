@@ -34,12 +34,12 @@ store. Who wrote what is in the audit log, by the token's name: GET /api/audit.
 async function add(call: Call, token: string): Promise<void> {
   const rights = (call.flags.text("rights") ?? "read") as Right;
   const tokens = new StoredTokens(await call.open());
-  const { secret, token: made } = await tokens.add({ token, space: call.space, rights });
+  const { secret, token: stored } = await tokens.add({ token, space: call.space, rights });
   return answer(
     call,
-    { ...made, secret },
+    { ...stored, secret },
     () =>
-      `${secret}\nThis is ${made.token}, with the right to ${made.rights} in the space ${made.space}. It is not shown again.`,
+      `${secret}\nThis is ${stored.token}, with the right to ${stored.rights} in the space ${stored.space}. It is not shown again.`,
   );
 }
 

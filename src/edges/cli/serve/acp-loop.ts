@@ -8,7 +8,7 @@ import type { AgentLoop } from "#edges/acp/loop-agent";
 import { isDeadProcess, nameOfProcess } from "#turn/running-process";
 import type { Call } from "#edges/cli/command";
 import { mcpServersOf } from "#edges/cli/chat/mcp-file";
-import { ownSkills } from "#edges/cli/own-skills";
+import { ownSkills } from "#edges/cli/chat/own-skills";
 
 const LOOP = "holdfast"; // what editors call it, and the log where it says who carried a conversation
 
@@ -16,8 +16,11 @@ const LOOP = "holdfast"; // what editors call it, and the log where it says who 
 export async function acpLoop(call: Call, model: string): Promise<(holdfast: Holdfast) => AgentLoop> {
   const { flags, io } = call;
   const baseUrl = flags.text("base-url");
-  const open: AgentLoop["loop"]["openModel"] = (asked) =>
-    openModel(asked, { env: io.env, ...(baseUrl !== undefined && isOf(model, asked) ? { baseUrl } : {}) });
+  const open: AgentLoop["loop"]["openModel"] = (request) =>
+    openModel(request, {
+      env: io.env,
+      ...(baseUrl !== undefined && isOf(model, request) ? { baseUrl } : {}),
+    });
   await open(model);
   const env = withoutModelKeys(io.env);
   const loop: AgentLoop["loop"] = {
@@ -37,6 +40,6 @@ export async function acpLoop(call: Call, model: string): Promise<(holdfast: Hol
 }
 
 /** Whether a model is served where another one is. */
-function isOf(model: string, asked: unknown): boolean {
-  return typeof asked === "string" && asked.split("/")[0] === model.split("/")[0];
+function isOf(model: string, request: unknown): boolean {
+  return typeof request === "string" && request.split("/")[0] === model.split("/")[0];
 }

@@ -4,7 +4,7 @@ import type { AgentSource, AgentSources } from "#edges/http/index";
 import type { Skills } from "#agent/skills/skills";
 import { LogError } from "#log/errors";
 import { type Call, packageVersion } from "#edges/cli/command";
-import { SIMULATED, agentsOf } from "#edges/cli/known-agents";
+import { SIMULATED, agentsOf } from "./known-agents.ts";
 import { SIM_MODELS, atPace, simulatedEmail, simulatedSource, speedOf } from "./simulated-agent.ts";
 import type { ServedReplays } from "#edges/http/replays/running-replays";
 import { Agent } from "#agent/agent";
@@ -24,30 +24,30 @@ const LOOP = "holdfast"; // as editors call it
 export async function servedAgents(call: Call, skills: Skills): Promise<AgentSources> {
   const { flags } = call;
   const loop = await servedModel(call, skills);
-  const named = flags.list("agent");
+  const agents = flags.list("agent");
   const simulated = simulatedSource(speedOf(call));
-  const given = [
+  const sources = [
     ...(loop === null ? [] : [[LOOP, loop] as const]),
     ...acpAgents(call),
-    ...(named.includes(SIMULATED) ? [[SIMULATED, simulated] as const] : []),
+    ...(agents.includes(SIMULATED) ? [[SIMULATED, simulated] as const] : []),
   ];
-  const names = given.map(([name]) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  const names = sources.map(([name]) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw new LogError("invalid_request", `Two agents are called ${twice}; give each a name of its own`);
-  return Object.fromEntries(given);
+  return Object.fromEntries(sources);
 }
 
 /** Agents that speak ACP, each with a process in every space that asks for it. */
 function acpAgents({ flags, args, io }: Call): readonly (readonly [string, AgentSource])[] {
-  const named = flags.list("agent").filter((text) => text !== SIMULATED);
-  if (named.length === 0 && args.length === 0) return [];
-  const given = flags.text("cwd");
-  if (given === undefined)
+  const agents = flags.list("agent").filter((text) => text !== SIMULATED);
+  if (agents.length === 0 && args.length === 0) return [];
+  const folder = flags.text("cwd");
+  if (folder === undefined)
     throw new LogError("invalid_request", "An agent works in a folder: say in which with --cwd");
-  const cwd = resolve(given);
+  const cwd = resolve(folder);
   const version = packageVersion();
-  return agentsOf({ named, command: args, accounts: flags.list("account") }, io.env).map((spec) => {
+  return agentsOf({ agents, command: args, accounts: flags.list("account") }, io.env).map((spec) => {
     const here = { ...spec, command: { ...spec.command, cwd } };
     return [spec.name, { open: (holdfast) => new UnattendedAgent(holdfast, here, { cwd, version }) }];
   });
@@ -83,7 +83,7 @@ export function servedReplays(call: Call, skills: Skills): ServedReplays | null 
 /** Without a key, at the pace of the simulated agent and with its tool beside the loop's own. */
 function simulatedReplays(call: Call, skills: Skills): ServedReplays {
   const [speed, open] = [speedOf(call), modelsOf(call, SIM_MODELS)];
-  const options = loopOptions(call, skills, async (asked) => atPace(await open(asked), speed));
+  const options = loopOptions(call, skills, async (request) => atPace(await open(request), speed));
   const agent = (holdfast: Holdfast): ReplayAgent => {
     const loop = options(holdfast);
     const tools = (cwd: string | null): readonly Tool[] => [...folderTools(call, cwd), simulatedEmail];
@@ -92,18 +92,18 @@ function simulatedReplays(call: Call, skills: Skills): ServedReplays {
   return { models: SIM_MODELS, agent };
 }
 
-type OpenModel = (asked: ModelInput) => ReturnType<typeof openModel>;
+type OpenModel = (request: ModelInput) => ReturnType<typeof openModel>;
 
 function modelsOf({ flags, io }: Call, models: readonly string[]): OpenModel {
   const baseUrl = flags.text("base-url");
-  return (asked) => {
-    if (typeof asked === "string" && !models.includes(asked))
+  return (request) => {
+    if (typeof request === "string" && !models.includes(request))
       throw new LogError(
         "invalid_request",
-        `The model ${asked} is not served here; there is ${models.join(", ")}`,
+        `The model ${request} is not served here; there is ${models.join(", ")}`,
       );
-    const isThere = typeof asked === "string" && asked.startsWith("openai-compatible/");
-    return openModel(asked, { env: io.env, ...(isThere && baseUrl !== undefined ? { baseUrl } : {}) });
+    const isThere = typeof request === "string" && request.startsWith("openai-compatible/");
+    return openModel(request, { env: io.env, ...(isThere && baseUrl !== undefined ? { baseUrl } : {}) });
   };
 }
 

@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import { HttpHandler, type ServerLog, knownNames, listen } from "#edges/http/index";
 import { type Grant, THIS_RUN, grantOf } from "#edges/http/access/grant";
 import { type Call, type Flags, packageVersion, remark } from "#edges/cli/command";
-import { ownSkills } from "#edges/cli/own-skills";
-import { ownRecords } from "#edges/cli/resume/native-records";
+import { ownSkills } from "#edges/cli/chat/own-skills";
+import { ownRecords } from "#edges/cli/chat/native-records";
 import { type ServerRun, ownRun, publicUrlOf, supervisedRun } from "./server-run.ts";
 import { servedAgents, servedReplays } from "./agent-sources.ts";
 import { Metrics } from "#telemetry/metrics";
@@ -23,7 +23,7 @@ export async function runServer(call: Call): Promise<void> {
   const run = call.flags.has("supervised") ? await supervisedRun(call) : ownRun(call);
   const { grant, listening } = await start(call, run);
   await run.ready(listening, grant);
-  await stopped(run.stop);
+  await untilStopped(run.stop);
   await run.ended();
   await listening.handler.drain(run.graceMs);
   await listening.close(run.closeMs);
@@ -81,10 +81,10 @@ function limitsOf(perSecond: number | undefined): Partial<HttpLimits> {
   return perSecond === undefined ? {} : { perSecond, burst: 2 * perSecond };
 }
 
-async function stopped(signal: AbortSignal): Promise<void> {
+async function untilStopped(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  const { promise, resolve: done } = Promise.withResolvers<void>();
-  signal.addEventListener("abort", () => done(), { once: true });
+  const { promise, resolve: resolveStop } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => resolveStop(), { once: true });
   await promise;
 }
 
@@ -108,8 +108,8 @@ export function servedPlace(address: string): ServedPlace {
     bytes: async () => {
       let bytes = 0;
       for (const file of await files().catch(() => [])) {
-        const found = await stat(file).catch(() => null); // one that went in the meantime takes none
-        if (found?.isFile() === true) bytes += found.size;
+        const stats = await stat(file).catch(() => null); // one that went in the meantime takes none
+        if (stats?.isFile() === true) bytes += stats.size;
       }
       return bytes;
     },
@@ -135,9 +135,9 @@ const FORMATS = ["text", "json"] as const;
 /** Writes what a server logs to stderr, as `--log-format` and `--log-level` say: one line for each event. */
 export function logLines({ flags, io }: Call, ordinary: LogLevel): ServerLog {
   const format = oneOf(flags, "log-format", FORMATS) ?? "text";
-  const least = LEVELS.indexOf(oneOf(flags, "log-level", LEVELS) ?? ordinary);
+  const minLevel = LEVELS.indexOf(oneOf(flags, "log-level", LEVELS) ?? ordinary);
   return (level, message, fields) => {
-    if (LEVELS.indexOf(level) < least) return;
+    if (LEVELS.indexOf(level) < minLevel) return;
     const time = new Date().toISOString();
     const line =
       format === "json"
@@ -147,14 +147,14 @@ export function logLines({ flags, io }: Call, ordinary: LogLevel): ServerLog {
   };
 }
 
-function oneOf<T extends string>(flags: Flags, name: string, allowed: readonly T[]): T | undefined {
-  const given = flags.text(name);
-  const found = allowed.find((one) => one === given);
-  if (given !== undefined && found === undefined)
-    throw new LogError("invalid_request", `Invalid --${name} "${given}". Use ${allowed.join(", ")}.`, {
+function oneOf<T extends string>(flags: Flags, name: string, choices: readonly T[]): T | undefined {
+  const value = flags.text(name);
+  const choice = choices.find((one) => one === value);
+  if (value !== undefined && choice === undefined)
+    throw new LogError("invalid_request", `Invalid --${name} "${value}". Use ${choices.join(", ")}.`, {
       option: name,
     });
-  return found;
+  return choice;
 }
 
 /** `name=value` pairs; an error last, as it reads. Text of clients is quoted, so that no line can be forged. */

@@ -12,7 +12,7 @@ export interface ServerRun {
   readonly secret: string;
   readonly keptAccess: (HttpOptions["keptAccess"] & object) | null;
   /** Those that are served, made of those that the command line names. */
-  agents(named: AgentSources): AgentSources;
+  agents(sources: AgentSources): AgentSources;
   readonly stop: AbortSignal;
   /** How long turns are waited for, and then connections. */
   readonly graceMs: number;
@@ -44,22 +44,22 @@ export function ownRun(call: Call): ServerRun {
   return {
     secret,
     keptAccess: null,
-    agents: (named) => named,
+    agents: (sources) => sources,
     stop: call.io.catchInterrupt(),
     graceMs: GRACE_MS,
     closeMs: CLOSE_MS,
     ready: ({ url, handler }, { space, rights, ...grant }) => {
       // A browser comes by the name that the proxy has: its cookie may be for TLS alone.
-      const shown = publicUrlOf(call.flags.text("public-url")) ?? url;
+      const address = publicUrlOf(call.flags.text("public-url")) ?? url;
       const serving = `Serving the space ${space} at ${url}`;
       if (!mayPrintSecrets(call))
         return answer(
           call,
           { url, space, rights },
           () =>
-            `${serving}\nTo open a browser: holdfast link ${shown}; with --print-link a link is printed here.`,
+            `${serving}\nTo open a browser: holdfast link ${address}; with --print-link a link is printed here.`,
         );
-      const launch = `${shown}/launch?code=${handler.launchCode({ ...grant, space, rights })}`;
+      const launch = `${address}/launch?code=${handler.launchCode({ ...grant, space, rights })}`;
       return answer(
         call,
         { url, launch, token: secret, space, rights },
@@ -97,13 +97,13 @@ const KILL_SERVER = "kill_server";
 /** A run that ends with the process that watches over it, and that is watched over for this: it may be killed. */
 export async function supervisedRun(call: Call): Promise<ServerRun> {
   const stop = call.io.catchInterrupt();
-  const gone = new AbortController();
+  const parentExit = new AbortController();
   const handover = Promise.withResolvers<Handover>();
   if (process.send === undefined)
     throw new LogError("invalid_request", "--supervised is for `holdfast ui`, which starts servers with it");
   process.once("message", (message) => handover.resolve(message as Handover));
   process.once("disconnect", () => {
-    gone.abort();
+    parentExit.abort();
     handover.reject(new LogError("store_gone", "Whoever started this server has ended"));
   });
   // The pipe would keep the process, also one that could not begin.
@@ -111,13 +111,13 @@ export async function supervisedRun(call: Call): Promise<ServerRun> {
   const { secret, access, to } = await handover.promise;
   return {
     secret,
-    keptAccess: { known: access, keep: (all) => tell({ kind: "access", access: all }) },
+    keptAccess: { known: access, keep: (all) => send({ kind: "access", access: all }) },
     agents: withKill,
-    stop: AbortSignal.any([stop, gone.signal]),
+    stop: AbortSignal.any([stop, parentExit.signal]),
     graceMs: SUPERVISED_GRACE_MS,
     closeMs: SUPERVISED_CLOSE_MS,
     ready: async ({ url, port, handler }: Listening, grant: Grant) =>
-      tell({
+      send({
         kind: "ready",
         url,
         port,
@@ -128,7 +128,7 @@ export async function supervisedRun(call: Call): Promise<ServerRun> {
   };
 }
 
-function tell(message: FromServer): void {
+function send(message: FromServer): void {
   // Whoever is gone is told nothing; that it is gone is heard elsewhere.
   if (process.connected) process.send?.(message, () => undefined);
 }

@@ -4,7 +4,7 @@ import type { WaitingTrouble } from "#edges/http/faults/fault-api";
 import type { FaultInjection } from "#edges/http/faults/fault-handlers";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Call } from "#edges/cli/command";
-import { SIMULATED } from "#edges/cli/known-agents";
+import { SIMULATED } from "./known-agents.ts";
 import type { AgentSource } from "#edges/http/index";
 import { LogError } from "#log/errors";
 import { Runtime } from "#upstream/runtime";
@@ -42,8 +42,8 @@ const PATIENCE = { silenceMs: 5_000, toolSilenceMs: 10_000, resumeMs: 5_000, can
 class OwnWorld extends SimWorld {
   readonly #run: string = systemIdsAndTime.newId().slice(-6);
 
-  override newName(what: string): string {
-    return `${super.newName(what)}-${this.#run}`;
+  override newName(kind: string): string {
+    return `${super.newName(kind)}-${this.#run}`;
   }
 }
 
@@ -80,8 +80,8 @@ class SimulatedAgents implements FaultInjection {
   }
 
   #space({ spaceId }: Holdfast): SimulatedSpace {
-    const known = this.#spaces.get(spaceId);
-    if (known !== undefined) return known;
+    const faults = this.#spaces.get(spaceId);
+    if (faults !== undefined) return faults;
     const space: SimulatedSpace = { world: this.#newWorld(), agent: null };
     this.#spaces.set(spaceId, space);
     return space;
@@ -116,9 +116,9 @@ class SimulatedAgents implements FaultInjection {
   }
 
   cancel(holdfast: Holdfast, kind?: string): readonly WaitingTrouble[] {
-    const wanted = kind === undefined ? null : KINDS.get(kind);
+    const entry = kind === undefined ? null : KINDS.get(kind);
     const { faults } = this.#space(holdfast).world;
-    return faults.callOff((fault) => wanted === null || fault.kind === wanted).map(troubleOf);
+    return faults.callOff((fault) => entry === null || fault.kind === entry).map(troubleOf);
   }
 }
 
@@ -135,12 +135,12 @@ function faultOf(
     throw new LogError("invalid_request", `Unknown fault ${name}. Use one of: ${TROUBLES.join(", ")}`);
   const possible = FAULT_PHASES[kind].filter((one) => one !== "idle" || kind === "restart");
   const usual = possible.includes("start") ? "start" : possible[0];
-  const chosen = possible.find((one) => one === (phase ?? usual));
-  if (chosen === undefined)
+  const phaseName = possible.find((one) => one === (phase ?? usual));
+  if (phaseName === undefined)
     throw new LogError("invalid_request", `${name} is possible in these phases: ${possible.join(", ")}`, {
       phases: possible,
     });
-  return { kind, phase: chosen };
+  return { kind, phase: phaseName };
 }
 
 /** How many times as fast as a real one what is simulated works. */
@@ -187,11 +187,11 @@ function emailText(input: Json): string {
 
 /** A model whose words take their time, so that a person can watch it, and stop it. */
 export function atPace(
-  given: AgentModel,
+  model: AgentModel,
   speed: number,
   clock: Pick<Clock, "sleep"> = systemClock,
 ): AgentModel {
-  return { ...given, model: pacedModel(given.model as LanguageModelV4, speed, clock) };
+  return { ...model, model: pacedModel(model.model as LanguageModelV4, speed, clock) };
 }
 
 function pacedModel(model: LanguageModelV4, speed: number, { sleep }: Pick<Clock, "sleep">): LanguageModelV4 {

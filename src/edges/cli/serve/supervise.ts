@@ -22,24 +22,24 @@ interface Supervised {
   /** Told once, when it can be reached. */
   onReady(server: ReadyServer): Promise<void>;
   /** Told each time that it ended and is started again. */
-  onEnd(how: number | NodeJS.Signals): Promise<void>;
+  onEnd(exit: number | NodeJS.Signals): Promise<void>;
 }
 
 /**
  * Keeps a server running until the signal: one that ends is started again on the same port and lets in whom the one before let
  * in. Gives the status of one that could not be started at all.
  */
-export async function supervise(given: Supervised): Promise<number> {
-  const { stop } = given;
+export async function supervise(options: Supervised): Promise<number> {
+  const { stop } = options;
   let access: KeptAccess | null = null;
-  let port = given.port;
+  let port = options.port;
   let isFirst = true;
   let failed = 0;
   while (!stop.aborted) {
     const server = new ServerProcess({
-      args: [...given.args, "--port", String(port)],
-      env: given.env,
-      handover: { secret: given.secret, access, to: isFirst ? given.to : null },
+      args: [...options.args, "--port", String(port)],
+      env: options.env,
+      handover: { secret: options.secret, access, to: isFirst ? options.to : null },
       onAccess: (all) => (access = all),
     });
     using stopping = whenStopped(stop, server);
@@ -47,16 +47,16 @@ export async function supervise(given: Supervised): Promise<number> {
     if (ready !== null) {
       port = ready.port;
       failed = 0;
-      if (isFirst) await given.onReady(ready);
+      if (isFirst) await options.onReady(ready);
       isFirst = false;
     }
-    const how = await server.ended;
+    const exit = await server.ended;
     await stopping.done();
     if (stop.aborted) break;
     // What keeps the first one from starting keeps all of them; it has said what that is.
-    if (isFirst) return typeof how === "number" && how > 0 ? how : 1;
+    if (isFirst) return typeof exit === "number" && exit > 0 ? exit : 1;
     if (ready === null && ++failed >= STARTS_MAX) throw lost(port);
-    await given.onEnd(how);
+    await options.onEnd(exit);
     if (failed > 0) await systemClock.sleep(Math.min(WAIT_MS_MAX, FIRST_WAIT_MS * 2 ** failed), stop);
   }
   return 0;
@@ -97,21 +97,21 @@ class ServerProcess {
   /** How it ended: its status, or the signal. */
   readonly ended: Promise<number | NodeJS.Signals>;
 
-  constructor(given: {
+  constructor(options: {
     readonly args: readonly string[];
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly handover: Handover;
     onAccess(access: KeptAccess): void;
   }) {
-    const child = fork(MAIN, ["serve", "--supervised", ...given.args], {
-      env: given.env,
+    const child = fork(MAIN, ["serve", "--supervised", ...options.args], {
+      env: options.env,
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     this.#child = child;
     const ready = Promise.withResolvers<ReadyServer | null>();
     child.on("message", (message: FromServer) => {
       if (message.kind === "ready") ready.resolve(message);
-      else given.onAccess(message.access);
+      else options.onAccess(message.access);
     });
     this.ended = once(child, "exit").then(
       ([status, signal]: (number | NodeJS.Signals)[]) => status ?? signal ?? 1,
@@ -119,7 +119,7 @@ class ServerProcess {
     );
     this.ready = ready.promise;
     void this.ended.then(() => ready.resolve(null));
-    child.send(given.handover, () => undefined);
+    child.send(options.handover, () => undefined);
   }
 
   /** Asks it to end, and makes sure of it. */

@@ -11,7 +11,7 @@ export interface Keyboard {
 interface EditorListener {
   line(text: string): void;
   /** Ctrl-C. `had`: something was typed, which is gone now. */
-  interrupt(had: boolean): void;
+  interrupt(hadText: boolean): void;
   /** Ctrl-D on an empty line, or the terminal is gone. */
   end(): void;
 }
@@ -28,17 +28,17 @@ export class LineEditor {
   readonly #keyboard: Keyboard;
   readonly #listener: EditorListener;
   readonly #pieces = new KeyPieces();
-  readonly #blind = new BlindLine();
+  readonly #typeahead = new TypeaheadBuffer();
   readonly #decoder = new StringDecoder("utf8");
   /** What readline takes for its input: told at once, so that pasted text stays in its place. */
   readonly #keys = new PassThrough();
   readonly #history: string[] = [];
-  readonly #onData = (chunk: Uint8Array | string): void => this.#heard(chunk);
+  readonly #onData = (chunk: Uint8Array | string): void => this.#receive(chunk);
   readonly #onEnd = (): void => this.#end();
-  #edited: Interface | null = null;
+  #readline: Interface | null = null;
   #isOpen: boolean = true;
   /** Lines that ended in a backslash. */
-  #begun: string = "";
+  #unfinished: string = "";
 
   constructor(keyboard: Keyboard, listener: EditorListener) {
     this.#keyboard = keyboard;
@@ -50,8 +50,8 @@ export class LineEditor {
   /** Lines of before, oldest first, to be had again with the arrow keys. */
   remember(lines: readonly string[]): void {
     for (const line of lines) {
-      const known = this.#history.indexOf(withSigns(line));
-      if (known !== -1) this.#history.splice(known, 1);
+      const index = this.#history.indexOf(withSigns(line));
+      if (index !== -1) this.#history.splice(index, 1);
       this.#history.unshift(withSigns(line));
     }
     this.#history.splice(HISTORY_MAX);
@@ -70,26 +70,26 @@ export class LineEditor {
       historySize: HISTORY_MAX,
       escapeCodeTimeout: ESCAPE_MS,
     });
-    this.#edited = line;
-    line.on("line", (text) => this.#entered(text, kind));
-    line.on("SIGINT", () => this.#interrupted(line));
+    this.#readline = line;
+    line.on("line", (text) => this.#enterLine(text, kind));
+    line.on("SIGINT", () => this.#interrupt(line));
     line.on("SIGTSTP", () => this.#suspend());
     // Closed by us, it is not the current one any more.
-    line.on("close", () => void (this.#edited === line && this.#end()));
+    line.on("close", () => void (this.#readline === line && this.#end()));
     line.prompt();
-    if (kind === "line") line.write(this.#blind.giveOut());
+    if (kind === "line") line.write(this.#typeahead.drain());
   }
 
   /** No line is asked for: keys are kept, and not shown. */
   hide(): void {
-    if (this.#edited === null) return;
+    if (this.#readline === null) return;
     this.#drop();
     this.#keyboard.output.write("\r\n");
   }
 
   #drop(): void {
-    const line = this.#edited;
-    this.#edited = null;
+    const line = this.#readline;
+    this.#readline = null;
     line?.close();
   }
 
@@ -102,49 +102,49 @@ export class LineEditor {
     this.#mode(false);
   }
 
-  #heard(chunk: Uint8Array | string): void {
+  #receive(chunk: Uint8Array | string): void {
     const text = typeof chunk === "string" ? chunk : this.#decoder.write(Buffer.from(chunk));
     for (const piece of this.#pieces.split(text)) if (this.#isOpen) this.#pass(piece);
   }
 
   #pass(piece: KeyPiece): void {
-    if (this.#edited === null) return this.#typedAhead(piece);
-    if ("pasted" in piece) return this.#edited.write(piece.pasted);
+    if (this.#readline === null) return this.#bufferKeys(piece);
+    if ("pastedText" in piece) return this.#readline.write(piece.pastedText);
     // Letter by letter readline draws a long text over and over.
     const [run = ""] = /^\P{Cc}*/u.exec(piece.keys) ?? [];
     const many = run.length < RUN_MIN ? "" : run;
-    if (many !== "") this.#edited.write(many);
+    if (many !== "") this.#readline.write(many);
     this.#keys.emit("data", piece.keys.slice(many.length));
   }
 
-  #typedAhead(piece: KeyPiece): void {
-    for (const event of this.#blind.add(piece)) {
-      if (event.type === "line") this.#entered(event.text, "line");
-      else if (event.type === "interrupt") this.#listener.interrupt(this.#blind.giveOut() !== "");
+  #bufferKeys(piece: KeyPiece): void {
+    for (const event of this.#typeahead.add(piece)) {
+      if (event.type === "line") this.#enterLine(event.text, "line");
+      else if (event.type === "interrupt") this.#listener.interrupt(this.#typeahead.drain() !== "");
       else if (event.type === "suspend") this.#suspend();
       else this.#end();
     }
   }
 
-  #entered(text: string, kind: "line" | "answer"): void {
+  #enterLine(text: string, kind: "line" | "answer"): void {
     if (kind === "line" && /(?:^|[^\\])\\$/.test(text)) {
-      this.#begun += `${withBreaks(text.slice(0, -1))}\n`;
-      this.#edited?.setPrompt("… ");
-      this.#edited?.prompt();
+      this.#unfinished += `${withBreaks(text.slice(0, -1))}\n`;
+      this.#readline?.setPrompt("… ");
+      this.#readline?.prompt();
       return;
     }
     this.#drop();
-    const whole = kind === "line" ? this.#begun + withBreaks(text) : withBreaks(text);
-    if (kind === "line") this.#begun = "";
+    const whole = kind === "line" ? this.#unfinished + withBreaks(text) : withBreaks(text);
+    if (kind === "line") this.#unfinished = "";
     if (kind === "line" && whole.trim() !== "") this.remember([whole]);
     this.#listener.line(whole);
   }
 
-  #interrupted(line: Interface): void {
-    const had = line.line !== "" || this.#begun !== "";
-    this.#begun = "";
+  #interrupt(line: Interface): void {
+    const hadText = line.line !== "" || this.#unfinished !== "";
+    this.#unfinished = "";
     this.hide();
-    this.#listener.interrupt(had);
+    this.#listener.interrupt(hadText);
   }
 
   #suspend(): void {
@@ -152,7 +152,7 @@ export class LineEditor {
     process.once("SIGCONT", () => {
       if (!this.#isOpen) return;
       this.#mode(true);
-      this.#edited?.prompt(true);
+      this.#readline?.prompt(true);
     });
     process.kill(process.pid, "SIGTSTP");
   }
@@ -173,37 +173,37 @@ const [INTERRUPT, END, SUSPEND, ERASE_WORD, ERASE_LINE] = ["\u0003", "\u0004", "
 const ERASE: ReadonlySet<string> = new Set(["\u007F", "\b"]);
 
 /** What the keys of a line that is not shown come to. */
-type BlindEvent =
+type TypeaheadEvent =
   | { readonly type: "line"; readonly text: string }
   | { readonly type: "interrupt" | "end" | "suspend" };
 
 /** A line that is typed while something else is printed: kept, and not shown until it is whole or asked for. */
-export class BlindLine {
+export class TypeaheadBuffer {
   #text: string = "";
 
   /** What was typed so far; it is given out once. */
-  giveOut(): string {
+  drain(): string {
     const text = this.#text;
     this.#text = "";
     return text;
   }
 
-  *add(piece: KeyPiece): Generator<BlindEvent> {
-    if ("pasted" in piece) {
-      this.#text += piece.pasted;
+  *add(piece: KeyPiece): Generator<TypeaheadEvent> {
+    if ("pastedText" in piece) {
+      this.#text += piece.pastedText;
       return;
     }
     for (const key of withoutEscapes(piece.keys)) {
-      if (key === "\r") yield { type: "line", text: this.giveOut() };
+      if (key === "\r") yield { type: "line", text: this.drain() };
       else if (key === INTERRUPT) yield { type: "interrupt" };
       else if (key === SUSPEND) yield { type: "suspend" };
       else if (key === END && this.#text === "") yield { type: "end" };
-      else this.#text = edited(this.#text, key);
+      else this.#text = applyKey(this.#text, key);
     }
   }
 }
 
-function edited(text: string, key: string): string {
+function applyKey(text: string, key: string): string {
   if (ERASE.has(key)) return Array.from(text).slice(0, -1).join("");
   if (key === ERASE_LINE) return "";
   if (key === ERASE_WORD) return /^[^]*\s/.exec(text.trimEnd())?.[0] ?? "";
@@ -227,35 +227,35 @@ const PASTE_OFF = "\u001B[?2004l";
 const BREAK_KEYS: readonly string[] = ["\u001B\r", "\u001B\n", "\n"];
 
 /** What came from a keyboard: keys, of which only the last may end a line, or text that was pasted whole. */
-export type KeyPiece = { readonly keys: string } | { readonly pasted: string };
+export type KeyPiece = { readonly keys: string } | { readonly pastedText: string };
 
 /** Parts what a terminal sends into keys and pasted text; a mark may come in two halves. */
 export class KeyPieces {
   #rest: string = "";
-  #pasted: string | null = null;
+  #pastedText: string | null = null;
 
   *split(chunk: string): Generator<KeyPiece> {
     let text = this.#rest + chunk;
     this.#rest = "";
     while (text !== "") {
-      const mark = this.#pasted === null ? PASTE_START : PASTE_END;
-      const at = text.indexOf(mark);
-      if (at === -1) {
+      const mark = this.#pastedText === null ? PASTE_START : PASTE_END;
+      const position = text.indexOf(mark);
+      if (position === -1) {
         const half = halfMark(text, mark);
         this.#rest = text.slice(text.length - half);
-        yield* this.#give(text.slice(0, text.length - half));
+        yield* this.#emit(text.slice(0, text.length - half));
         return;
       }
-      yield* this.#give(text.slice(0, at));
-      if (this.#pasted !== null) yield { pasted: withSigns(this.#pasted) };
-      this.#pasted = this.#pasted === null ? "" : null;
-      text = text.slice(at + mark.length);
+      yield* this.#emit(text.slice(0, position));
+      if (this.#pastedText !== null) yield { pastedText: withSigns(this.#pastedText) };
+      this.#pastedText = this.#pastedText === null ? "" : null;
+      text = text.slice(position + mark.length);
     }
   }
 
-  *#give(text: string): Generator<KeyPiece> {
+  *#emit(text: string): Generator<KeyPiece> {
     if (text === "") return;
-    if (this.#pasted !== null) this.#pasted += text;
+    if (this.#pastedText !== null) this.#pastedText += text;
     else
       for (const keys of BREAK_KEYS.reduce((all, key) => all.replaceAll(key, BREAK_SIGN), text).split(
         /(?<=\r)/,

@@ -3,7 +3,7 @@ import { noticeText } from "#operations/views/notices";
 import type { Sink } from "#edges/cli/command";
 import { fit, safeLine, safeText, widthOf, wrap } from "./terminal.ts";
 import { jsonPreview } from "#transfer/views/entry-preview";
-import { clockOf } from "#edges/cli/view/time";
+import { clockOf } from "./time.ts";
 import type { Refusal } from "#agent/tools/permissions";
 import { fieldsIn, textIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
@@ -25,7 +25,7 @@ export class Printer {
   readonly #thinking: StreamedText;
   #headings: number = 0;
   /** What is printed while a person is asked: it would stand in the line they type. */
-  #held: string[] | null = null;
+  #pending: string[] | null = null;
   /** The call whose line was printed last. */
   #lastStarted: string | null = null;
   /** A line stands there that the next one takes the place of. */
@@ -83,7 +83,8 @@ export class Printer {
 
   /** A line for the moment, at a terminal: whatever comes next takes its place. */
   passing(text: string): void {
-    if (!this.#sink.isTerminal || this.#held !== null || this.#answer.isOpen || this.#thinking.isOpen) return;
+    if (!this.#sink.isTerminal || this.#pending !== null || this.#answer.isOpen || this.#thinking.isOpen)
+      return;
     this.#write(
       `${this.#isPassing ? CLEAR_LINE : ""}${this.#sink.style.dim(fit(safeLine(text), this.#width))}`,
     );
@@ -97,19 +98,19 @@ export class Printer {
 
   /** Keeps back what is printed from now on, until it is let go. */
   hold(): void {
-    this.#held ??= [];
+    this.#pending ??= [];
   }
 
   letGo(): void {
-    const held = this.#held;
-    this.#held = null;
-    for (const text of held ?? []) this.#write(text);
+    const pending = this.#pending;
+    this.#pending = null;
+    for (const text of pending ?? []) this.#write(text);
   }
 
   /** The same where line breaks matter. */
   lines(text: string): void {
-    for (const [at, line] of text.split("\n").entries())
-      this.#labelled(this.#sink.style.yellow, at === 0 ? "holdfast" : " ", line);
+    for (const [index, line] of text.split("\n").entries())
+      this.#labelled(this.#sink.style.yellow, index === 0 ? "holdfast" : " ", line);
   }
 
   /** For whoever looks on; a pipe gets none of it. */
@@ -186,7 +187,7 @@ export class Printer {
   }
 
   #write(text: string): void {
-    if (this.#held !== null) return void this.#held.push(text);
+    if (this.#pending !== null) return void this.#pending.push(text);
     const clear = this.#isPassing && !text.startsWith(CLEAR_LINE) ? CLEAR_LINE : "";
     if (clear !== "") this.#isPassing = false;
     // What cannot be shown any more is told by the next write that is waited for.
@@ -241,9 +242,9 @@ class StreamedText {
       // What stands at the start of a line is part of what is said: code is indented.
       const space = this.#gap.slice(this.#gap.lastIndexOf("\n") + 1);
       const full = lines === 0 && this.#column + space.length + widthOf(word) > this.#width();
-      const broken = full && this.#column > LABEL;
-      const start = broken ? "\n" : "\n".repeat(lines);
-      const indent = broken ? "" : space;
+      const needsBreak = full && this.#column > LABEL;
+      const start = needsBreak ? "\n" : "\n".repeat(lines);
+      const indent = needsBreak ? "" : space;
       this.#write(`${start}${start === "" ? "" : " ".repeat(LABEL)}${indent}${word}`);
       this.#column = (start === "" ? this.#column : LABEL) + indent.length + widthOf(word);
       this.#gap = "";
@@ -259,23 +260,23 @@ const END = /^\[(exit code \d+|ended by \w+|stopped: .*)\]$/;
 export function toolLines(isFailure: boolean, output: string): readonly string[] {
   const lines = output.trimEnd().split("\n");
   const [, end] = END.exec(lines.at(-1) ?? "") ?? [];
-  const said = end === undefined ? lines : lines.slice(0, -1);
-  const shown = headAndTail(said.join("\n").trim() === "" ? [] : said);
+  const outputLines = end === undefined ? lines : lines.slice(0, -1);
+  const excerpt = headAndTail(outputLines.join("\n").trim() === "" ? [] : outputLines);
   const mark = isFailure ? "✗" : "✓";
   // A command that went well says so by its mark alone.
-  const ending = end === undefined || (end === "exit code 0" && shown.length > 0) ? "" : end;
-  const [first = "", ...rest] = shown;
-  if (shown.length === 0) return [`${mark} ${ending === "" ? "(nothing)" : ending}`];
+  const ending = end === undefined || (end === "exit code 0" && excerpt.length > 0) ? "" : end;
+  const [first = "", ...rest] = excerpt;
+  if (excerpt.length === 0) return [`${mark} ${ending === "" ? "(nothing)" : ending}`];
   if (ending !== "" || rest.length > 0 || /^\s/.test(first))
-    return [`${mark} ${ending}`.trimEnd(), ...shown.map((line) => `  ${line}`)];
+    return [`${mark} ${ending}`.trimEnd(), ...excerpt.map((line) => `  ${line}`)];
   return [`${mark} ${first}`];
 }
 
 function headAndTail(lines: readonly string[]): readonly string[] {
   const cut = lines.map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line));
   if (lines.length <= HEAD_LINES + TAIL_LINES + 1) return cut;
-  const left = lines.length - HEAD_LINES - TAIL_LINES;
-  return [...cut.slice(0, HEAD_LINES), `… ${left} more lines …`, ...cut.slice(-TAIL_LINES)];
+  const omitted = lines.length - HEAD_LINES - TAIL_LINES;
+  return [...cut.slice(0, HEAD_LINES), `… ${omitted} more lines …`, ...cut.slice(-TAIL_LINES)];
 }
 
 const DENIALS: { readonly [R in Refusal]: string } = {

@@ -7,10 +7,10 @@ const RAW_IN_JSON = /[\u007F-\u009F\p{Default_Ignorable_Code_Point}\u2028\u2029\
 
 /** JSON on its way to a terminal: other letters, the same meaning. They can only stand inside of strings. */
 export function safeJson(text: string): string {
-  return text.replaceAll(RAW_IN_JSON, (found) =>
+  return text.replaceAll(RAW_IN_JSON, (match) =>
     Array.from(
-      { length: found.length },
-      (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`,
+      { length: match.length },
+      (_, index) => `\\u${match.charCodeAt(index).toString(16).padStart(4, "0")}`,
     ).join(""),
   );
 }
@@ -36,13 +36,13 @@ function isWider(text: string, width: number): boolean {
 /** Cuts text to a width, with an ellipsis where something is left out. */
 export function fit(text: string, width: number): string {
   if (text.length <= width && widthOf(text) <= width) return text;
-  let [kept, used] = ["", 0];
+  let [prefix, used] = ["", 0];
   for (const character of text) {
     used += widthOf(character);
     if (used > width - 1) break;
-    kept += character;
+    prefix += character;
   }
-  return `${kept.trimEnd()}…`;
+  return `${prefix.trimEnd()}…`;
 }
 
 export function pad(text: string, width: number): string {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { subjectOf } from "#agent/tools/folder-path";
 import { codingTools } from "#agent/tools/coding-tools";
-import { AlwaysRules, alwaysRule, rulesIn, withRule } from "#edges/cli/chat/permission-rules";
+import { AlwaysRules, alwaysRule, rulesIn, withRule } from "#edges/cli/chat/permission-question";
 import { changedLines, questionText } from "#edges/cli/chat/permission-question";
 import { BaseUrls } from "#edges/cli/chat/agent-flags";
 import { Printer, toolLines } from "#edges/cli/terminal/printer";
@@ -49,7 +49,7 @@ describe("a question", () => {
 
   test("shows only the lines that change, wherever the words begin", () => {
     const change = (text: string, old: string, by: string) =>
-      changedLines(text, { at: text.indexOf(old), length: old.length, by });
+      changedLines(text, { position: text.indexOf(old), length: old.length, by });
     expect(change("a\nb\nc", "a\nb", "a\nx")).toEqual({ line: 2, rows: ["  a", "- b", "+ x", "  c"] });
     expect(change("a\nb", "b", "b\nc")).toEqual({ line: 3, rows: ["  a", "  b", "+ c"] });
     expect(change("a\nb\nc", "b\n", "")).toEqual({ line: 2, rows: ["  a", "- b", "  c"] });

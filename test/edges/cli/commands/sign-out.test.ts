@@ -52,9 +52,9 @@ test("an account is given to an agent that is there, by its name unless it is th
   expect(await refused("--account", "codex=work", "--", "agent")).toBe(2);
   expect(await refused("--account", "", "--", "agent")).toBe(2);
   expect(await refused("--agent", "a=x", "--agent", "b=y", "--account", "work")).toBe(2);
-  const { agentsOf } = await import("#edges/cli/known-agents");
+  const { agentsOf } = await import("#edges/cli/serve/known-agents");
   const accounts = (named: readonly string[], given: readonly string[]): readonly (string | undefined)[] =>
-    agentsOf({ named, command: [], accounts: given }, {}).map(({ account }) => account);
+    agentsOf({ agents: named, command: [], accounts: given }, {}).map(({ account }) => account);
   expect(accounts(["a=x"], ["work"])).toEqual(["work"]);
   expect(accounts(["a=x", "b=y"], ["b=me@home"])).toEqual([undefined, "me@home"]);
 });

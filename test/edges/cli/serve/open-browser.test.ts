@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { browserCommand } from "#edges/cli/serve/run-ui";
+import { browserCommand } from "#edges/cli/serve/ui-command";
 
 const url = "http://127.0.0.1:1/launch?code=x";
 

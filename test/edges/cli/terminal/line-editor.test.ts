@@ -1,7 +1,7 @@
 /** What a person types: keys, pasted text and lines that nobody sees yet, without a terminal. */
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { BlindLine, type KeyPiece, KeyPieces, LineEditor } from "#edges/cli/terminal/line-editor";
+import { TypeaheadBuffer, type KeyPiece, KeyPieces, LineEditor } from "#edges/cli/terminal/line-editor";
 
 const PASTE = (text: string): string => `\u001B[200~${text}\u001B[201~`;
 
@@ -11,7 +11,7 @@ describe("what a terminal sends", () => {
     for (let cut = 0; cut <= whole.length; cut++) {
       const pieces = new KeyPieces();
       const found: KeyPiece[] = [...pieces.split(whole.slice(0, cut)), ...pieces.split(whole.slice(cut))];
-      const keys = found.map((piece) => ("keys" in piece ? piece.keys : `[${piece.pasted}]`)).join("");
+      const keys = found.map((piece) => ("keys" in piece ? piece.keys : `[${piece.pastedText}]`)).join("");
       // An Escape alone is a key.
       if ([whole.indexOf("\u001B\r"), whole.indexOf("\u001B")].includes(cut - 1)) continue;
       expect(keys).toBe(`ab\r[one␤two␤three␤]c␤d␤e\u001B[D`);
@@ -19,15 +19,15 @@ describe("what a terminal sends", () => {
   });
 
   test("typed ahead: lines are whole at Enter, mistakes can be taken back, keys that move do nothing", () => {
-    const blind = new BlindLine();
+    const blind = new TypeaheadBuffer();
     const add = (keys: string) => [...blind.add({ keys })];
     expect(add("helo\u007Flo\u001B[D\u001BOA\r")).toEqual([{ type: "line", text: "hello" }]);
     expect(add("one two\u0017")).toEqual([]);
-    expect(blind.giveOut()).toBe("one ");
+    expect(blind.drain()).toBe("one ");
     expect(add("\u0003")).toEqual([{ type: "interrupt" }]);
     expect(add("\u0004")).toEqual([{ type: "end" }]);
     expect(add("x\u0004\u0015")).toEqual([]);
-    expect(blind.giveOut()).toBe("");
+    expect(blind.drain()).toBe("");
   });
 });
 
