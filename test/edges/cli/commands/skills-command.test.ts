@@ -49,6 +49,6 @@ test("/skill in a chat activates one for the conversation; a later process has i
   expect(JSON.stringify(cli.server.requests[0]?.body)).toContain("How to review.");
   await at.skill(join(cli.folder, ".agents/skills"), "review", { text: "How to review anew." });
   const second = await cli.run(["chat", "s", "-p", "again"]);
-  expect(second.err).toContain("not as it was when it was activated");
+  expect(second.err).toContain("⚡ The skill review");
   expect(JSON.stringify(cli.server.requests[1]?.body)).toContain("How to review anew.");
 });
