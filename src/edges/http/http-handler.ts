@@ -228,10 +228,7 @@ export class HttpHandler {
       grant,
       isValid: who.isValid,
       brokeOff: (error) => this.#log.brokeOff(line, error),
-      headers: request.headers,
-      get signal() {
-        return request.signal;
-      },
+      received: request,
     };
     const act = async (): Promise<unknown> => ALL_HANDLERS[name]?.(input, routed);
     const { brokeOff } = routed;

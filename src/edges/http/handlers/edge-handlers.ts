@@ -77,12 +77,12 @@ export const EDGE_HANDLERS: HandlersOf<EdgeShapes<typeof EDGE_ROWS>> = {
   },
 
   async watch({ watch, textMax = null, words = false }, request) {
-    const { holdfast, headers, server } = request;
+    const { holdfast, received, server } = request;
     const watched = watch.map((text): Watched => {
       const [id, seq = "0"] = text.split("@");
       return { conversation: parseConversationId(id), after: Number(seq) };
     });
-    const last = headers.get("last-event-id");
+    const last = received.headers.get("last-event-id");
     const known = last === null ? new Map<number, number>() : readPositions(last, watched.length);
     if (known === null)
       throw new LogError("invalid_request", "Last-Event-ID is of another stream than this one");
@@ -102,8 +102,8 @@ export const EDGE_HANDLERS: HandlersOf<EdgeShapes<typeof EDGE_ROWS>> = {
 };
 
 /** The id of the last event that whoever connects again has heard. */
-function lastSeen({ headers }: Pick<RouteRequest, "headers">): number | null {
-  const last = headers.get("last-event-id");
+function lastSeen({ received }: Pick<RouteRequest, "received">): number | null {
+  const last = received.headers.get("last-event-id");
   if (last === null || last === "") return null;
   if (/^\d{1,15}$/.test(last)) return Number(last);
   throw new LogError("invalid_request", "Last-Event-ID is the seq of an entry here");
@@ -126,9 +126,9 @@ export function stream(
     grant,
     isValid,
     brokeOff,
-    signal: gone,
-  }: Pick<RouteRequest, "server" | "grant" | "isValid" | "brokeOff" | "signal">,
+    received,
+  }: Pick<RouteRequest, "server" | "grant" | "isValid" | "brokeOff" | "received">,
   events: (scope: StreamScope) => AsyncIterable<SentEvent>,
 ): Response {
-  return server.streams.respond({ token: grant.token, isValid, brokeOff, gone }, events);
+  return server.streams.respond({ token: grant.token, isValid, brokeOff, gone: received.signal }, events);
 }

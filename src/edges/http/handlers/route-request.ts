@@ -3,6 +3,7 @@ import type { Clock } from "#conversation/clock";
 import type { Holdfast } from "#conversation/holdfast";
 import type { RequestAudit } from "#edges/http/access/request-audit";
 import type { Grant } from "#edges/http/access/grant";
+import type { HttpRequest } from "#edges/http/exchange";
 import type { ServedPlace } from "#edges/http/http-options";
 import type { RunningReplays } from "#edges/http/replays/running-replays";
 import type { Uploads } from "#edges/http/transfers/uploads";
@@ -57,9 +58,8 @@ export interface RouteRequest {
   readonly upload: ReadableStream<Uint8Array> | null;
   /** Makes a repetition harmless. */
   readonly key: string | undefined;
-  readonly headers: Pick<Headers, "get">;
-  /** Aborted when the client is gone. */
-  readonly signal: AbortSignal;
+  /** As it came: its signal is aborted when the client is gone. */
+  readonly received: Pick<HttpRequest, "headers" | "signal">;
 }
 
 /** Answers a request with the output of its operation. */
