@@ -8,6 +8,7 @@ import { conv, Rig, texts, user } from "#store/contract/rig";
 import type { SpaceStore } from "#store/facets";
 import { openHoldfast } from "#index";
 import { postgresStore } from "#stores/postgres/index";
+import { STEPS } from "#stores/postgres/tables/migrations";
 import { LOG_TABLES } from "#stores/postgres/tables/schema";
 import { holdfastHere } from "../../edges/cli/cli-here.ts";
 import { erasesAsModelled } from "../../support/erase-acts.ts";
@@ -158,7 +159,7 @@ test("sets an empty database up once, however many open it at the same time", as
   const options = { url: `${rig.server.url}?schema=many`, connections: 1 };
   const stores = await Promise.all(Array.from({ length: 8 }, () => postgresStore(options)));
   const { rows } = await rig.pool.query("select version, oldest, functions from many.holdfast");
-  expect(rows).toEqual([{ version: 1, oldest: 1, functions: true }]);
+  expect(rows).toEqual([{ version: STEPS.length, oldest: 1, functions: true }]);
   await Promise.all(stores.map((store) => store.close()));
 });
 

@@ -2,7 +2,7 @@ import { LogError } from "#log/errors";
 import type { Db, Session } from "#stores/postgres/db";
 import { isDuplicate, isUnmade, stateOf } from "#stores/postgres/postgres-errors";
 import { APPEND_FUNCTION } from "./append-sql.ts";
-import { READ_FUNCTIONS } from "./read-sql.ts";
+import { READ_FUNCTIONS, WINDOW_FUNCTION } from "./read-sql.ts";
 import { fencedTables, fenceTable, isFenced } from "./row-security.ts";
 import { tablesSql } from "./schema.ts";
 import { TAIL_FUNCTIONS } from "./tail-sql.ts";
@@ -29,6 +29,7 @@ export const STEPS: readonly Step[] = [
     tablesSql(partitions),
     ...(functions ? [APPEND_FUNCTION, ...READ_FUNCTIONS, ...TAIL_FUNCTIONS] : []),
   ],
+  ({ functions }) => (functions ? [WINDOW_FUNCTION] : []),
 ];
 
 export const SCHEMA_VERSION: number = STEPS.length;

@@ -135,17 +135,17 @@ select conversation, segment, least(top, greatest($6::int8, 0)) from line order 
 /** The clock of the database, as leases run by it. */
 export const NOW_MS = "(extract(epoch from clock_timestamp()) * 1000)::int8";
 
+const WINDOW_1: Call = { name: "window_1", types: WINDOW_TYPES, text: WINDOW };
 export const READ_WINDOW: Call = {
-  name: "window_1",
-  types: WINDOW_TYPES,
-  text: WINDOW,
+  ...WINDOW_1,
+  name: "window_2",
   added: `case when part = 'head' then ${NOW_MS} end`,
 };
 export const LOOK_UP: Call = { name: "lookup_1", types: LOOKUP_TYPES, text: LOOKUP };
 export const READ_ENTRY: Call = { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY };
 
 /** Functions plan a statement once for a connection instead of once for a call. They name the space, which makes them volatile. */
-export const READ_FUNCTIONS: readonly string[] = [READ_WINDOW, LOOK_UP, READ_ENTRY].map(
+export const READ_FUNCTIONS: readonly string[] = [WINDOW_1, LOOK_UP, READ_ENTRY].map(
   ({ name, types, text }) =>
     `create function @.${name}(${types.join(", ")}) returns table (${PART_COLUMNS})
 language plpgsql volatile as $read$
@@ -155,3 +155,45 @@ begin
   return query ${text};
 end $read$`,
 );
+
+/**
+ * The usual window by short statements: to start the long one takes longer than to read twenty nodes. They answer where all nodes
+ * are in one segment of the conversation itself, the long one elsewhere. It is stable, so that all of them see one moment, and
+ * asks for generic plans: a limit that is a parameter has the server plan anew in each call.
+ */
+export const WINDOW_FUNCTION: string = `create function @.${READ_WINDOW.name}(${WINDOW_TYPES.join(", ")})
+returns table (${PART_COLUMNS}) language plpgsql stable
+set plan_cache_mode to force_generic_plan as $read$
+#variable_conflict use_column
+declare
+  c @.conversations;
+  s @.segments;
+  tip int4;
+  lowest int8;
+begin
+  part := ${setSpace("$1")};
+  select * into c from @.conversations where space = $1 and id = $2 and listed;
+  if not found then return; end if;
+  tip := coalesce($5, c.leaf_depth);
+  lowest := tip - $6 + 1;
+  if coalesce($3, c.leaf_conversation, c.id) = c.id then
+    select * into s from @.segments where space = $1 and conversation = c.id and segment = coalesce($4, c.leaf_segment);
+  end if;
+  if s.segment is null or s.ancestor_depth >= lowest or not exists (select from @.entries e
+      where e.space = $1 and e.conversation = c.id and e.segment = s.segment and e.depth = tip) then
+    return query select * from @.${WINDOW_1.name}($1, $2, $3, $4, $5, $6, $7);
+    return;
+  end if;
+  part := 'head'; data := row_to_json(c)::text; conversation := c.id; segment := s.segment; depth := tip;
+  return next;
+  part := 'line'; data := s.ancestor_conversation || ' ' || s.ancestor_segment || ' ' || s.ancestor_depth;
+  return next;
+  return query select 'node', null, ${ENTRY} from @.entries e where e.space = $1 and e.conversation = c.id
+    and e.segment = s.segment and e.depth <= tip and e.depth >= lowest order by e.depth desc limit $6;
+  return query select 'hide', h.target, 0, null, h.seq, null, null, null, h.hidden::text, h.holder, null::int4, null::int4
+    from @.hides h where h.space = $1 and h.conversation = c.id and h.depth <= tip and h.depth >= lowest;
+  return query select 'setting', null, ${ENTRY}
+    from (select c.id as conversation, s.segment as segment, tip as depth) at
+    cross join unnest($7) as k (kind) cross join lateral (${LATEST}) f
+    join @.entries e on e.space = $1 and e.conversation = f.conversation and e.segment = f.segment and e.depth = f.depth;
+end $read$`;
