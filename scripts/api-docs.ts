@@ -1,5 +1,5 @@
 /**
- * Makes the pages of docs/api from the declarations that the compiler writes: every name that an entry point exports, with its
+ * Makes the pages of docs/reference/api from the declarations that the compiler writes: every name that an entry point exports, with its
  * comment in the source. `node scripts/api-docs.ts` writes the files.
  */
 import { execFileSync } from "node:child_process";
@@ -145,7 +145,7 @@ function pageOf(path: string): string {
   return `${path.slice(path.indexOf("/") + 1)}.md`;
 }
 
-/** The pages of docs/api by file name: one for each entry point, and their index. */
+/** The pages of docs/reference/api by file name: one for each entry point, and their index. */
 export function apiPages(): ReadonlyMap<string, string> {
   const pages = new Map<string, string>();
   const rows: string[] = [];
@@ -175,7 +175,7 @@ function plainCode(code: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = join(ROOT, "docs/api");
+  const folder = join(ROOT, "docs/reference/api");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const [file, text] of apiPages()) writeFileSync(join(folder, file), text);

@@ -1,5 +1,5 @@
 /**
- * Makes docs/http-api.md from the OpenAPI document, which is made from the table that checks requests. `node
+ * Makes docs/reference/http-api.md from the OpenAPI document, which is made from the table that checks requests. `node
  * scripts/http-api-docs.ts` writes the file.
  */
 import { writeFileSync } from "node:fs";
@@ -54,11 +54,11 @@ interface Document {
 
 const HEAD = `# HTTP API
 
-Made by \`npm run docs:api\` from the table of routes, as \`GET /api/openapi.json\` is. How to ask, in which words failures are told and what keys are for:
-[guides/server-client.md](guides/server-client.md); who may: [guides/server-tokens.md](guides/server-tokens.md).
+\`npm run docs:api\` generates this page from the table of routes, like \`GET /api/openapi.json\`. Requests, error responses and
+idempotency keys: [use the API from a program](../how-to/operate/http-client.md). Permissions: [tokens](../how-to/operate/tokens.md).
 
-A write takes the header \`idempotency-key\`. Every answer may have more members than are named here, and more may come. In the client of \`holdfast/client\`
-an operation is a method of its name; what stands in the path, the query and the body is one object.
+A write takes the header \`idempotency-key\`. A response may have more fields than this page lists. In the client of \`holdfast/client\`
+an operation is a method of the same name. It takes the fields of path, query and body as one object.
 `;
 
 /** The whole page. */
@@ -170,4 +170,4 @@ function kind(schema: JsonSchema): string {
 }
 
 if (import.meta.main)
-  writeFileSync(fileURLToPath(new URL("../docs/http-api.md", import.meta.url)), httpApiPage());
+  writeFileSync(fileURLToPath(new URL("../docs/reference/http-api.md", import.meta.url)), httpApiPage());

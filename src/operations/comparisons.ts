@@ -20,7 +20,7 @@ import {
   text,
 } from "./schemas.ts";
 
-/** How two branches differ; docs/guides/diff.md describes each field. */
+/** How two branches differ; docs/how-to/debug/diff.md describes each field. */
 export interface DiffView {
   readonly same: boolean;
   readonly a: object;

@@ -6,7 +6,7 @@ const LAST_CHARS = 32_768;
 const links = Buffer.allocUnsafeSlow(HEAD_BYTES + 3 * LAST_CHARS);
 const entries = Buffer.allocUnsafeSlow(HEAD_BYTES + 3 * LAST_CHARS);
 
-/** The hash of parts that links and digests are made with: see docs/format.md. */
+/** The hash of parts that links and digests are made with: see docs/reference/format.md. */
 export const sha256: Hash = (parts) => {
   const written = writeParts(links, parts);
   return written === null ? hashLong(parts) : hashOf(links, written);

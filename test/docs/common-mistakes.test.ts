@@ -1,4 +1,4 @@
-/** The mistakes that hosts make who keep a conversation themselves, each as an attempt to make it: docs/guides/common-mistakes.md. */
+/** The mistakes that hosts make who keep a conversation themselves, each as an attempt to make it: docs/explanation/why-not-an-array.md. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -111,7 +111,7 @@ test("the store's address is in the environment, and nowhere in a command line o
   expect(container?.env.map(({ name }) => name)).toEqual(["HOLDFAST_STORE"]);
   expect(matched(dockerfile, /(HOLDFAST_\w+)=/)).toEqual(["HOLDFAST_STORE"]);
   expect(matched(unit, /^Environment=(HOLDFAST_\w+)=/m)).toEqual(["HOLDFAST_STORE"]);
-  expect(readFileSync(join(ROOT, "docs/cli.md"), "utf8")).toContain("`HOLDFAST_STORE`");
+  expect(readFileSync(join(ROOT, "docs/reference/cli.md"), "utf8")).toContain("`HOLDFAST_STORE`");
   for (const args of Object.values(commandLines)) expect(args.join(" ")).not.toMatch(/postgres:|--store/);
 });
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -10,12 +10,12 @@ import { tempDir } from "../support/temp-dir.ts";
 import { MAIN, ROOT } from "../edges/cli/cli-run.ts";
 
 const run = promisify(execFile);
-const QUICKSTART = readFileSync(join(ROOT, "docs/quickstart.md"), "utf8");
-const GUIDES = readdirSync(join(ROOT, "docs/guides")).map((name) =>
-  readFileSync(join(ROOT, "docs/guides", name), "utf8"),
+const QUICKSTART = readFileSync(join(ROOT, "docs/tutorial/quickstart.md"), "utf8");
+const GUIDES = globSync("docs/{how-to,internals,explanation}/**/*.md", { cwd: ROOT }).map((name) =>
+  readFileSync(join(ROOT, name), "utf8"),
 );
 const README = readFileSync(join(ROOT, "README.md"), "utf8");
-const CLI = ["docs/cli.md", "docs/format.md"]
+const CLI = ["docs/reference/cli.md", "docs/reference/format.md"]
   .map((file) => readFileSync(join(ROOT, file), "utf8"))
   .join("\n");
 

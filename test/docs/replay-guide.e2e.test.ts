@@ -10,7 +10,7 @@ import { tempDir } from "../support/temp-dir.ts";
 import { ROOT } from "../edges/cli/cli-run.ts";
 
 const run = promisify(execFile);
-const GUIDE = readFileSync(join(ROOT, "docs/guides/replay.md"), "utf8");
+const GUIDE = readFileSync(join(ROOT, "docs/how-to/debug/replay.md"), "utf8");
 const WALK = [...GUIDE.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
 
 const PUBLISH = { calls: [{ name: "shell", input: { command: "echo published >> published.txt" } }] };

@@ -104,10 +104,10 @@ test("a model whose package is not there says what to install, and nothing is be
 test("its guides and reference come along, and its entry reaches no source outside", () => {
   const home = join(folder.path, "node_modules/holdfast");
   for (const page of [
-    "docs/api/README.md",
-    "docs/api/holdfast.md",
-    "docs/guides/effects.md",
-    "docs/guides/messages.md",
+    "docs/reference/api/README.md",
+    "docs/reference/api/holdfast.md",
+    "docs/how-to/build/side-effects.md",
+    "docs/how-to/integrate/messages.md",
     "README.md",
   ])
     expect(readFileSync(join(home, page), "utf8")).not.toBe("");

@@ -10,13 +10,13 @@ import { OPERATIONS } from "#edges/http/routes/api";
 import { ROOT } from "../edges/cli/cli-run.ts";
 
 test("the API reference is what the types say; `npm run docs:api` makes it anew", () => {
-  const folder = join(ROOT, "docs/api");
+  const folder = join(ROOT, "docs/reference/api");
   const pages = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), "utf8")] as const);
   expect(new Map(pages)).toEqual(apiPages());
 });
 
 test("the reference of the HTTP API is what the table of routes says; `npm run docs:api` makes it anew", () => {
-  expect(readFileSync(join(ROOT, "docs/http-api.md"), "utf8")).toBe(httpApiPage());
+  expect(readFileSync(join(ROOT, "docs/reference/http-api.md"), "utf8")).toBe(httpApiPage());
   for (const [name, { method, path }] of OPERATIONS)
     expect(httpApiPage()).toContain(`### ${name}\n\n\`${method} ${path}\``);
 });

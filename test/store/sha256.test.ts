@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { sha256, sha256AndBytes } from "#store/sha256";
 
-/** As docs/format.md says it, part by part. */
+/** As docs/reference/format.md says it, part by part. */
 function plainly(parts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(`${Buffer.from(part).length}:`).update(part);

@@ -24,9 +24,11 @@ test.each([
 
 /** The table of versions in the guide: the oldest one by the agent's name. */
 const OLDEST = new Map(
-  [...readFileSync(join(ROOT, "docs/guides/acp.md"), "utf8").matchAll(/^\| `(\S+)` +\| ([\d.]+) +\|/gm)].map(
-    ([, agent = "", oldest = ""]) => [agent, oldest],
-  ),
+  [
+    ...readFileSync(join(ROOT, "docs/how-to/integrate/acp-editors.md"), "utf8").matchAll(
+      /^\| `(\S+)` +\| ([\d.]+) +\|/gm,
+    ),
+  ].map(([, agent = "", oldest = ""]) => [agent, oldest]),
 );
 const ADAPTERS = VENDORS.flatMap((vendor) =>
   (vendor.adapters ?? []).map((adapter) => [adapter.name, { vendor, ...adapter }] as const),

@@ -1,4 +1,4 @@
-/** A vendor of one's own, as docs/guides/own-agent.md shows it. */
+/** A vendor of one's own, as docs/internals/custom-agent.md shows it. */
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Fields, textIn, wordsIn } from "#log/json/json-fields";

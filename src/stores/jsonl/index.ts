@@ -20,7 +20,7 @@ export interface JsonlStoreOptions {
   readonly disk?: Disk;
 }
 
-/** A store of plain files: one per conversation, one entry per line, as docs/format.md describes them. */
+/** A store of plain files: one per conversation, one entry per line, as docs/reference/format.md describes them. */
 export function jsonlStore(options: JsonlStoreOptions): Store {
   checkNumbers(options, { lockWaitMs: "limit" });
   const { dir, nowMs = Date.now, disk = nodeDisk, readOnly = false, lockWaitMs = LOCK_WAIT_MS } = options;

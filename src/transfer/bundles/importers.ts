@@ -193,7 +193,7 @@ function otherVersion(version: unknown): LogError {
     : "a version it does not name";
   return new LogError(
     "unsupported_version",
-    `This is a coding agent's session log in ${versionText}; Holdfast imports session logs of version 1, whose shape docs/format.md describes ("Session logs"). Nothing was imported: convert it to that shape first, or go on with the conversation in its own agent behind \`holdfast acp\`.`,
+    `This is a coding agent's session log in ${versionText}; Holdfast imports session logs of version 1, whose shape docs/reference/format.md describes ("Session logs"). Nothing was imported: convert it to that shape first, or go on with the conversation in its own agent behind \`holdfast acp\`.`,
     { kind: "session-log", version: String(version), current: 1 },
   );
 }

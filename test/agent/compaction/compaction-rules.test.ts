@@ -28,7 +28,7 @@ describe("the estimate", () => {
   );
   // Tokens of a widespread vocabulary for each four characters of such a text.
   test.each([
-    ["prose", readFileSync(join(root, "docs/guides/sending.md"), "utf8"), 0.92],
+    ["prose", readFileSync(join(root, "docs/how-to/integrate/runtime.md"), "utf8"), 0.92],
     ["code", readFileSync(join(root, "src/conversation/conversation.ts"), "utf8"), 0.67],
     ["a lock file", readFileSync(join(root, "package-lock.json"), "utf8"), 1.8],
     ["log lines", logs.join("\n"), 2.06],

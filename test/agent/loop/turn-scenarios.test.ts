@@ -1,4 +1,4 @@
-/** What else happens to the turns of a loop, by its number in the table of docs/guarantees.md. */
+/** What else happens to the turns of a loop, by its number in the table of docs/explanation/guarantees.md. */
 import { expect, test } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { judgeConversation } from "#testing/index";

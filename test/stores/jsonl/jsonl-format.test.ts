@@ -18,7 +18,7 @@ import {
   threeBatches,
 } from "../../support/jsonl-rig.ts";
 
-test("the file can be read with JSON.parse and docs/format.md alone", async () => {
+test("the file can be read with JSON.parse and docs/reference/format.md alone", async () => {
   const disk = await threeBatches();
   const space = spaceOn(disk);
   await space.acquire({ conversation: conv("a"), writer: "w", leaseMs: 1_000 });

@@ -216,7 +216,7 @@ describe("row security, by functions,", () => {
   });
 
   test("holds for the roles that the guide makes", async () => {
-    const guide = readFileSync(join(import.meta.dirname, "../../../docs/guides/postgres.md"), "utf8");
+    const guide = readFileSync(join(import.meta.dirname, "../../../docs/how-to/operate/postgres.md"), "utf8");
     const [owning = "", granting = ""] = [...guide.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].map(
       ([, text]) => text,
     );

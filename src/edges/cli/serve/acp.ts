@@ -40,7 +40,7 @@ costs nothing but a notice. What the agent says passes through unchanged.
 
 The names ${VENDORS.map(({ name }) => name).join(", ")} say how an agent words its failures and where it
 keeps its own history; without a name it is taken from the command. How to set this up in Zed,
-JetBrains, Neovim and others: docs/guides/acp.md.`,
+JetBrains, Neovim and others: docs/how-to/integrate/acp-editors.md.`,
   examples: [
     "holdfast acp -- npx @agentclientprotocol/claude-agent-acp",
     `holdfast acp --agent claude="npx @agentclientprotocol/claude-agent-acp" --agent codex="npx @agentclientprotocol/codex-acp" --on-limit ask`,

@@ -8,7 +8,7 @@ import { ENTRY_CHARS_MAX } from "#log/json/json-text";
 import { storeSummary, type StoredSummary, type Summary } from "#log/summary";
 import { readJson } from "#log/json/read-json";
 
-// docs/format.md is the truth about these bytes.
+// docs/reference/format.md is the truth about these bytes.
 
 export const LINE_BYTES_MAX: number = 6 * ENTRY_CHARS_MAX + 4_096; // a lone surrogate takes 6 bytes; an envelope under 4 KiB
 const BATCH_BYTES_MAX = 536_870_912; // 512 MiB: a batch is put together in memory before it is written

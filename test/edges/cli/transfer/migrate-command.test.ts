@@ -279,7 +279,7 @@ test("the guide's walk runs as it stands there, and both sides are the same in t
   const here = (text: string): string => text.replaceAll("sqlite:", `sqlite:${made.folder}/`);
   let store = made.store;
   const told: string[] = [];
-  for (const line of guideCommands("moving-in.md")) {
+  for (const line of guideCommands("operate/migrate.md")) {
     const [, exported] = /^export HOLDFAST_STORE=(.*)$/.exec(line) ?? [];
     if (exported !== undefined) store = here(exported);
     if (exported !== undefined || line.includes("$DATABASE_URL")) continue;

@@ -65,7 +65,7 @@ test("a queue of Absurd is brought step by step, and is the same as its step res
   expect(beside).toEqual(file);
   // The guide's walk through a queue, word for word.
   await loadRows(pool, "default", ROWS);
-  const walk = guideCommands("moving-in.md").filter((line) => line.includes("$DATABASE_URL"));
+  const walk = guideCommands("operate/migrate.md").filter((line) => line.includes("$DATABASE_URL"));
   for (const line of walk) {
     const args = line
       .replaceAll('"', "")
