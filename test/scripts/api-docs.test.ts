@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apiPages, declarationsIn, spelledOut } from "../../scripts/api-docs.ts";
+import { errorsPage } from "../../scripts/error-docs.ts";
 import { clientRoute } from "../../scripts/client-routes.ts";
 import { httpApiPage } from "../../scripts/http-api-docs.ts";
 import { testMapPage } from "../../scripts/test-map.ts";
@@ -19,6 +20,10 @@ test("the reference of the HTTP API is what the table of routes says; `npm run d
   expect(readFileSync(join(ROOT, "docs/reference/http-api.md"), "utf8")).toBe(httpApiPage());
   for (const [name, { method, path }] of OPERATIONS)
     expect(httpApiPage()).toContain(`### ${name}\n\n\`${method} ${path}\``);
+});
+
+test("the reference of errors is what the tables of codes say; `npm run docs:api` makes it anew", () => {
+  expect(readFileSync(join(ROOT, "docs/reference/errors.md"), "utf8")).toBe(errorsPage());
 });
 
 test("the map of tests is what the folders and imports say; `npm run docs:api` makes it anew", () => {
