@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { delimiter, dirname, join } from "node:path";
@@ -40,7 +40,7 @@ export async function runPage(
   node: string,
 ): Promise<readonly BlockResult[]> {
   using folder = tempDir();
-  await run("npm", ["init", "-y"], { cwd: folder.path });
+  copyFileSync(join(from.path, "package.json"), join(folder.path, "package.json"));
   mkdirSync(join(folder.path, "node_modules"));
   for (const name of readdirSync(join(from.path, "node_modules")))
     symlinkSync(join(from.path, "node_modules", name), join(folder.path, "node_modules", name));

@@ -10,7 +10,7 @@ interface Steps {
 const STEPS: Readonly<Record<ErrorCode, Steps>> = {
   invalid_entry: {
     command: "`holdfast help append` describes entries.",
-    request: "Correct the entry. docs/format.md describes each type.",
+    request: "Correct the entry. docs/reference/format.md describes each type.",
   },
   invalid_id: {
     command: "",
