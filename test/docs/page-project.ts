@@ -61,7 +61,7 @@ export async function runPage(
     for (const step of steps)
       if (step.kind === "save")
         writeFileSync(join(folder.path, step.block.file ?? ""), step.block.text.replaceAll(PORT, port));
-      else results.push({ block: step.block, ...(await runBlock(shell, step.block, port)) });
+      else results.push({ block: step.block, ...(await runBlock(shell, step.block, { port, from })) });
   } finally {
     await shell.close();
   }
@@ -76,7 +76,7 @@ interface Step {
 async function runBlock(
   shell: Shell,
   block: PageBlock,
-  port: string,
+  { port, from }: { readonly port: string; readonly from: PageProject },
 ): Promise<Pick<BlockResult, "result" | "detail">> {
   const text = block.text.replaceAll(PORT, port);
   if (block.language === "sh") {
@@ -87,7 +87,8 @@ async function runBlock(
   }
   for (const command of commandsIn(text)) {
     const packages = /^npm install ((?:[@a-z][\w/-]* ?)+)$/.exec(command.line)?.[1]?.split(" ");
-    if (packages !== undefined) linkPackages(shell.folder, packages);
+    if (packages !== undefined)
+      for (const folder of [shell.folder, from.path]) linkPackages(folder, packages); // holdfast loads its peers from there
     const line = packages === undefined ? command.line : "true";
     const output = block.isBackground
       ? await shell.start(line, command.output)

@@ -1,8 +1,6 @@
 /** Every sample of the README and the docs, run as a reader would: in a new project, with the packed package. */
-import { execFile } from "node:child_process";
-import { existsSync, globSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT } from "../edges/cli/cli-run.ts";
 import { blocksOf } from "./page-blocks.ts";
@@ -45,37 +43,4 @@ test("each sample is run, saved as the file that it names, or says why not", () 
     .flatMap(blocksOf)
     .filter(({ language, file, skip }) => language === "js" && file === null && skip === null);
   expect(loose.map(({ page, line }) => `${page}:${line}`)).toEqual([]);
-});
-
-test("a strict compiler accepts every program", async () => {
-  const folder = join(project?.path ?? "", "programs");
-  mkdirSync(folder);
-  const programs = pages
-    .flatMap(blocksOf)
-    .filter(({ language, file, skip }) => language === "js" && file !== null && skip === null);
-  const files = programs.map(({ page, line, text }) => {
-    const file = join(folder, `${page.replaceAll(/\W/g, "-")}-${line}.mjs`);
-    writeFileSync(file, text);
-    return file;
-  });
-  const compilerOptions = {
-    allowJs: true,
-    checkJs: true,
-    strict: true,
-    noImplicitAny: false,
-    useUnknownInCatchVariables: false,
-    noEmit: true,
-    skipLibCheck: true,
-    target: "es2023",
-    lib: ["es2023", "esnext.disposable"],
-    module: "nodenext",
-    types: ["node"],
-    typeRoots: [join(ROOT, "node_modules/@types")],
-  };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
-  const tsc = join(ROOT, "node_modules/.bin/tsc");
-  const { stdout } = await promisify(execFile)(tsc, ["-p", folder]).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  expect(stdout).toBe("");
 });
