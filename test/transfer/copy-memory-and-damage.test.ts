@@ -9,7 +9,7 @@ import { inMemoryStore } from "#stores/in-memory/index";
 import { copySpace } from "#transfer/copy-space";
 import { tempDir } from "../support/temp-dir.ts";
 
-const GOLDEN = join(import.meta.dirname, "../../compat/golden/v1/jsonl");
+const GOLDEN = join(import.meta.dirname, "../compat/golden/v1/jsonl");
 const empty = (): Promise<Holdfast> => openHoldfast({ store: inMemoryStore() });
 
 /** The entries of every log, without the version they were written in. */

@@ -1,4 +1,5 @@
 /** Scenarios 16 to 18: a branch of a conversation, at its end or at a message, while the source goes on. */
+import { describeError } from "#operations/views/error-steps";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "#conversation/clock";
 import { isLogError } from "#log/errors";
@@ -120,7 +121,7 @@ test("a fork and an edit at an entry that does not exist are rejected as the ope
     (error: unknown) => error,
   );
   if (!isLogError(rejected)) throw new TypeError("the operation does not reject it");
-  const { code, message } = rejected;
+  const [code, message] = [rejected.code, describeError(rejected)];
   const [params, prompt] = [{ sessionId: id, cwd: dir, mcpServers: [] }, [{ type: "text", text: "no" }]];
   const requests = [
     host.request("session/fork", { ...params, _meta: { holdfast: { at: "nobody" } } }),
