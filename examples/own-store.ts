@@ -83,9 +83,9 @@ class MapSpace implements LogStore {
     await network();
     const { source } = request;
     const { head } = this.#log(source).index;
-    const at = findVisible(this.#lineage(source), source, request.entry ?? head.leaf.id);
-    const node = at && this.#row(at.holder, at.id);
-    const started = this.#start(forkStart(sha256, { head, at, node }, request));
+    const position = findVisible(this.#lineage(source), source, request.entry ?? head.leaf.id);
+    const node = position && this.#row(position.holder, position.id);
+    const started = this.#start(forkStart(sha256, { head, position, node }, request));
     return { ...started.head, deduped: started.result.deduped };
   };
 

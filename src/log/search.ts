@@ -27,12 +27,12 @@ export function wordSpans(
 ): readonly (readonly [from: number, to: number])[] {
   let folded = "";
   const starts: number[] = []; // for each letter of the folded text, where it comes from
-  let at = 0;
+  let offset = 0;
   for (const letter of text) {
     const part = foldText(letter);
     folded += part;
-    for (let n = 0; n < part.length; n++) starts.push(at);
-    at += letter.length;
+    for (let n = 0; n < part.length; n++) starts.push(offset);
+    offset += letter.length;
   }
   const matches = words.flatMap((word) => occurrences(folded, word)).toSorted(([a], [b]) => a - b);
   const spans: (readonly [number, number])[] = [];

@@ -72,7 +72,11 @@ export function secretsIn(text: string): readonly Secret[] {
     if (seen.text.search(pattern) === -1) return [];
     return Array.from(seen.text.matchAll(pattern), (match) => {
       const [from, to] = match.indices?.groups?.["secret"] ?? match.indices?.[0] ?? [0, 0];
-      return { kind, from: seen.at(from), to: to === from ? seen.at(to) : seen.at(to - 1) + 1 };
+      return {
+        kind,
+        from: seen.originalIndex(from),
+        to: to === from ? seen.originalIndex(to) : seen.originalIndex(to - 1) + 1,
+      };
     });
   });
   return secrets.toSorted((one, other) => one.from - other.from || other.to - one.to);
@@ -94,12 +98,12 @@ const HIDDEN =
 export interface VisibleText {
   readonly text: string;
   /** The place in the original text of the character that is seen at this one. */
-  at(index: number): number;
+  originalIndex(index: number): number;
 }
 
 /** The text without what nobody sees of it. */
 export function visibleTextOf(input: string): VisibleText {
-  if (input.search(HIDDEN) === -1) return { text: input, at: (index) => index };
+  if (input.search(HIDDEN) === -1) return { text: input, originalIndex: (index) => index };
   let text = "";
   let from = 0;
   const pieces: { readonly seen: number; readonly original: number }[] = [];
@@ -110,7 +114,7 @@ export function visibleTextOf(input: string): VisibleText {
   }
   pieces.push({ seen: text.length, original: from });
   text += input.slice(from);
-  return { text, at: (index) => placeIn(pieces, index) };
+  return { text, originalIndex: (index) => placeIn(pieces, index) };
 }
 
 function placeIn(

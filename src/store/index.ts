@@ -49,4 +49,4 @@ export { sha256 } from "./sha256.ts";
 export type { StoreDriver } from "./store.ts";
 export { TailFeeds } from "./tail-feeds.ts";
 export { TailWaiters } from "./tail-feeds.ts";
-export { withinBytes } from "./within-bytes.ts";
+export { withinBytes } from "./page-bounds.ts";

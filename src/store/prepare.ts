@@ -17,7 +17,7 @@ const COUNTER_MAX = 0xfff;
 /** Makes UUIDv7 ids that sort in the order they were made, also within a millisecond. */
 export function uuidv7Maker(nowMs: () => number = Date.now): () => string {
   let random = Buffer.alloc(0);
-  let at = 0;
+  let index = 0;
   let lastMs = 0;
   let counter = 0;
   return () => {
@@ -26,8 +26,8 @@ export function uuidv7Maker(nowMs: () => number = Date.now): () => string {
     // A full counter borrows the next millisecond, and a clock that went back waits for itself.
     lastMs = counter > COUNTER_MAX ? lastMs + 1 : Math.max(now, lastMs);
     if (counter > COUNTER_MAX) counter = 0;
-    if (at + 8 > random.length) [random, at] = [randomBytes(RANDOM_BYTES), 0];
-    const tail = random.toString("hex", at, (at += 8));
+    if (index + 8 > random.length) [random, index] = [randomBytes(RANDOM_BYTES), 0];
+    const tail = random.toString("hex", index, (index += 8));
     const time = lastMs.toString(16).padStart(12, "0");
     const variant = ((Number.parseInt(tail.charAt(0), 16) & 0x3) | 0x8).toString(16);
     return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, "0")}-${variant}${tail.slice(1, 4)}-${tail.slice(4)}`;

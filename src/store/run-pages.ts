@@ -19,32 +19,40 @@ function isAsked(run: Run, request: RunsRequest): boolean {
   );
 }
 
+/** Where a run stands among others, and the cursor of a page that ends with it. */
+type RunPosition = readonly [startedAt: string, conversation: string | number, seq: number];
+
 /** What runs are sorted by, as text that sorts the same: within one conversation the log's order, else time. */
-function orderOf(run: Run, request: RunsRequest): string {
-  const seq = String(run.startSeq).padStart(16, "0");
-  return request.conversation === undefined ? `${run.startedAt} ${run.conversation} ${seq}` : seq;
+function orderOf([startedAt, conversation, startSeq]: RunPosition, request: RunsRequest): string {
+  const seq = String(startSeq).padStart(16, "0");
+  return request.conversation === undefined ? `${startedAt} ${conversation} ${seq}` : seq;
 }
+
+const ID = /^\S+$/; // a cursor names a conversation by its id, or by what a store has in its place
 
 /** A page of runs for a store that has them at hand. */
 export function pageOfRuns(all: readonly Run[], request: RunsRequest): RunPage {
   const { after, limit, newestFirst = false } = request;
   const sign = newestFirst ? -1 : 1;
+  const from = after === undefined ? null : orderOf(parseRunCursor(after), request);
   const sorted = all
     .filter((run) => isAsked(run, request))
-    .map((run) => ({ run, order: orderOf(run, request) }))
-    .filter(({ order }) => after === undefined || (newestFirst ? order < after : order > after))
+    .map((run) => ({ run, order: orderOf(positionOf(run), request) }))
+    .filter(({ order }) => from === null || (newestFirst ? order < from : order > from))
     .toSorted((a, b) => (a.order === b.order ? 0 : a.order < b.order ? -sign : sign));
-  const page = sorted.slice(0, limit);
-  return {
-    runs: page.map(({ run }) => run),
-    next: sorted.length > page.length ? (page.at(-1)?.order ?? null) : null,
-  };
+  const runs = sorted.slice(0, limit).map(({ run }) => run);
+  const last = runs.at(-1);
+  return { runs, next: last !== undefined && sorted.length > limit ? positionOf(last).join(" ") : null };
+}
+
+function positionOf({ startedAt, conversation, startSeq }: Run): RunPosition {
+  return [startedAt, conversation, startSeq];
 }
 
 /** Where a page of rows of runs ended. `name` is how the store names a conversation in it. */
 export function parseRunCursor(
   after: string,
-  name: RegExp,
+  name: RegExp = ID,
 ): readonly [startedAt: string, conversation: string, seq: number] {
   const [startedAt = "", conversation = "", seq, ...rest] = after.split(" ");
   if (rest.length === 0 && name.test(conversation) && Number.isSafeInteger(Number(seq)))
@@ -52,17 +60,11 @@ export function parseRunCursor(
   throw new LogError("invalid_request", `"${after}" is not a cursor. Use the cursor of the page before.`);
 }
 
-/** How a store with rows of runs reads one: by the columns that a cursor names, and as a run. */
-interface RunRows<Row> {
-  readonly cursor: (row: Row) => readonly [startedAt: string, conversation: string | number, seq: number];
-  readonly run: (row: Row) => Run;
-}
-
 /** A page of the rows that were found, which are one more than the page where another follows. */
 export function pageOfRunRows<Row>(
   rows: readonly Row[],
   request: RunsRequest,
-  { cursor, run }: RunRows<Row>,
+  { cursor, run }: { readonly cursor: (row: Row) => RunPosition; readonly run: (row: Row) => Run },
 ): RunPage {
   const page = rows.slice(0, request.limit);
   const runs = page.flatMap((row): readonly Run[] => {
@@ -103,7 +105,8 @@ export function runOfRow(
 
 /** Times are compared as text, so both ends are brought into the form that entries have. */
 export function checkRuns(request: RunsRequest): RunsRequest {
-  const { since, until, limit } = request;
+  const { since, until, limit, after } = request;
+  if (after !== undefined) parseRunCursor(after);
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new LogError("invalid_request", "The limit of a page of runs is a whole number from 1 on", {
       limit,

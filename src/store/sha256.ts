@@ -37,7 +37,7 @@ interface Written {
 function writeParts(room: Buffer, parts: readonly string[]): Written | null {
   const last = parts.at(-1) ?? "";
   let head = "";
-  for (let at = 0; at < parts.length - 1; at++) head += `${parts[at]?.length}:${parts[at]}`;
+  for (let index = 0; index < parts.length - 1; index++) head += `${parts[index]?.length}:${parts[index]}`;
   if (last.length > LAST_CHARS || head.length > HEAD_BYTES / 4) return null;
   const end = HEAD_BYTES + room.write(last, HEAD_BYTES);
   head += `${end - HEAD_BYTES}:`;

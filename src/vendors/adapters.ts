@@ -32,8 +32,8 @@ function adapterIn(
 function isBefore(version: string, other: string): boolean {
   const numbers = numbersIn(version);
   const others = numbersIn(other);
-  const at = others.findIndex((number, index) => number !== (numbers[index] ?? 0));
-  return numbers.length > 0 && at !== -1 && (numbers[at] ?? 0) < (others[at] ?? 0);
+  const difference = others.findIndex((number, index) => number !== (numbers[index] ?? 0));
+  return numbers.length > 0 && difference !== -1 && (numbers[difference] ?? 0) < (others[difference] ?? 0);
 }
 
 function numbersIn(version: string): readonly number[] {

@@ -41,7 +41,7 @@ export function vendorOf(name: string, command: readonly string[] = []): Vendor 
 function programIn(command: readonly string[]): string {
   const isOption = (word: string): boolean => word.startsWith("-");
   const start = command.findIndex((word) => !isOption(word) && !RUNNERS.test(lastPart(word)));
-  const options = command.findIndex((word, at) => at > start && isOption(word));
+  const options = command.findIndex((word, index) => index > start && isOption(word));
   return command
     .slice(Math.max(start, 0), options === -1 ? undefined : options)
     .map((word) => lastPart(word))

@@ -76,8 +76,8 @@ export async function readFirst(path: string): Promise<Fields | null> {
   try {
     await using file = await open(path, "r");
     let text = "";
-    for (let at = 0; at < LINE_BYTES_MAX; at += CHUNK_BYTES) {
-      const part = await readPart(file, at, CHUNK_BYTES);
+    for (let offset = 0; offset < LINE_BYTES_MAX; offset += CHUNK_BYTES) {
+      const part = await readPart(file, offset, CHUNK_BYTES);
       const stop = part.indexOf("\n");
       if (stop >= 0) return parseFields(text + part.slice(0, stop));
       text += part;
@@ -89,8 +89,8 @@ export async function readFirst(path: string): Promise<Fields | null> {
   }
 }
 
-async function readPart(file: FileHandle, at: number, length: number): Promise<string> {
-  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, at);
+async function readPart(file: FileHandle, offset: number, length: number): Promise<string> {
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, offset);
   return buffer.toString("utf8", 0, bytesRead);
 }
 

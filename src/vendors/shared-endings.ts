@@ -78,8 +78,8 @@ export function resetInWords(
   const passed = first < nowMs - MINUTE_MS;
   const next =
     day === undefined ? on(thisYear, dayAt + 1) : year === undefined ? on(thisYear + 1, dayAt) : first;
-  const at = passed ? next : first;
-  return at >= nowMs - MINUTE_MS && at <= nowMs + AHEAD_MS_MAX ? at : null;
+  const resetMs = passed ? next : first;
+  return resetMs >= nowMs - MINUTE_MS && resetMs <= nowMs + AHEAD_MS_MAX ? resetMs : null;
 }
 
 /** What the clocks of a zone show, as if it were UTC; null for a zone nobody knows. */
@@ -95,8 +95,17 @@ function wallOf(ms: number, zone: string): Date | null {
       minute: "numeric",
       second: "numeric",
     }).formatToParts(ms);
-    const at = (type: string): number => Number(parts.find((part) => part.type === type)?.value ?? 0);
-    return new Date(Date.UTC(at("year"), at("month") - 1, at("day"), at("hour"), at("minute"), at("second")));
+    const numberOf = (type: string): number => Number(parts.find((part) => part.type === type)?.value ?? 0);
+    return new Date(
+      Date.UTC(
+        numberOf("year"),
+        numberOf("month") - 1,
+        numberOf("day"),
+        numberOf("hour"),
+        numberOf("minute"),
+        numberOf("second"),
+      ),
+    );
   } catch {
     return null;
   }

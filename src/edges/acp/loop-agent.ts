@@ -289,8 +289,8 @@ export class LoopSession extends BridgeSession {
   }
 
   /** The model that is asked now, among those to choose from. */
-  showModel(current: string, known: readonly string[]): void {
-    const names = [...new Set([current, ...known])];
+  showModel(current: string, models: readonly string[]): void {
+    const names = [...new Set([current, ...models])];
     this.options.setOptions([
       {
         id: MODEL_OPTION,

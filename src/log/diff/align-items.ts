@@ -51,8 +51,8 @@ function row(a: DiffItem | null, b: DiffItem | null): DiffRow {
 
 function isBehind(a: readonly DiffItem[], b: readonly DiffItem[]): boolean {
   if (a.length !== b.length) return a.length > b.length;
-  const at = a.findIndex(({ kind, key }, index) => kind !== b[index]?.kind || key !== b[index]?.key);
-  const [one, other] = [a[at], b[at]];
+  const difference = a.findIndex(({ kind, key }, index) => kind !== b[index]?.kind || key !== b[index]?.key);
+  const [one, other] = [a[difference], b[difference]];
   return one !== undefined && other !== undefined && `${one.kind} ${one.key}` > `${other.kind} ${other.key}`;
 }
 
@@ -88,12 +88,12 @@ function keysIn(
   const keys: string[] = [];
   const places: number[] = [];
   const turn = items[from - 1]?.turn ?? 1;
-  for (let at = from; at < end; at++) {
-    const item = items[at];
+  for (let index = from; index < end; index++) {
+    const item = items[index];
     const key = item === undefined ? null : level(item, item.turn - turn);
     if (key === null) continue;
     keys.push(key);
-    places.push(at);
+    places.push(index);
   }
   return { keys, places };
 }
@@ -101,16 +101,18 @@ function keysIn(
 /** A call that one side has here and the other elsewhere was made in another order. */
 function markMoved(rows: readonly DiffRow[]): readonly DiffRow[] {
   const open = new Map<string, { readonly removed: number[]; readonly added: number[] }>();
-  for (const [at, { op, a, b }] of rows.entries()) {
+  for (const [index, { op, a, b }] of rows.entries()) {
     const item = a ?? b;
     if ((op !== "removed" && op !== "added") || item?.kind !== "call") continue;
     const places = open.get(item.key) ?? { removed: [], added: [] };
-    places[op].push(at);
+    places[op].push(index);
     open.set(item.key, places);
   }
   const moved = new Set<number>();
   for (const { removed, added } of open.values())
-    for (let at = 0; at < Math.min(removed.length, added.length); at++)
-      for (const place of [removed[at], added[at]]) if (place !== undefined) moved.add(place);
-  return moved.size === 0 ? rows : rows.map((one, at) => (moved.has(at) ? { ...one, isMoved: true } : one));
+    for (let pair = 0; pair < Math.min(removed.length, added.length); pair++)
+      for (const place of [removed[pair], added[pair]]) if (place !== undefined) moved.add(place);
+  return moved.size === 0
+    ? rows
+    : rows.map((one, index) => (moved.has(index) ? { ...one, isMoved: true } : one));
 }

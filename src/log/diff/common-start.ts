@@ -21,9 +21,9 @@ export function commonStart(a: readonly Entry[], b: readonly Entry[]): CommonSta
 
 /** An import keeps its entries as they were: only the root is its own. */
 function copiedNodes(a: readonly Entry[], b: readonly Entry[]): number {
-  let at = 1;
-  while (at < a.length && at < b.length && isCopy(a[at], b[at])) at++;
-  return at;
+  let length = 1;
+  while (length < a.length && length < b.length && isCopy(a[length], b[length])) length++;
+  return length;
 }
 
 function isCopy(one: Entry | undefined, other: Entry | undefined): boolean {

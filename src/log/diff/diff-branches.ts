@@ -74,8 +74,8 @@ function divergenceOf(rows: readonly DiffRow[]): Divergence | null {
 
 /** The first call that gave something else; null: every call that both made gave the same. */
 export function firstOtherResult(rows: readonly DiffRow[]): Divergence | null {
-  const at = rows.findIndex(({ resultDiffers }) => resultDiffers);
-  return at === -1 ? null : divergenceAt(rows, at, () => true);
+  const index = rows.findIndex(({ resultDiffers }) => resultDiffers);
+  return index === -1 ? null : divergenceAt(rows, index, () => true);
 }
 
 function isAct(item: DiffItem | null): boolean {
@@ -84,15 +84,15 @@ function isAct(item: DiffItem | null): boolean {
 
 function divergenceAt(
   rows: readonly DiffRow[],
-  at: number,
+  index: number,
   counts: (item: DiffItem | null) => boolean,
 ): Divergence {
-  const row = rows[at];
-  const from = rows.slice(at);
+  const row = rows[index];
+  const from = rows.slice(index);
   // A side that has nothing in this row went on with what follows.
   const a = row?.a ?? from.find((later) => counts(later.a))?.a ?? null;
   const b = row?.b ?? from.find((later) => counts(later.b))?.b ?? null;
   const kind = row?.resultDiffers === true ? "result" : ((row?.a ?? row?.b)?.kind ?? "text");
-  const sameBefore = rows.slice(0, at).filter((before) => counts(before.a ?? before.b)).length;
-  return { kind, a, b, row: at, sameBefore };
+  const sameBefore = rows.slice(0, index).filter((before) => counts(before.a ?? before.b)).length;
+  return { kind, a, b, row: index, sameBefore };
 }

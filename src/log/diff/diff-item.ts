@@ -41,9 +41,9 @@ export type DiffItem = TextItem | CallItem;
 export function diffItems(nodes: readonly Entry[], turns: readonly number[]): readonly DiffItem[] {
   const items: DiffItem[] = [];
   const results = resultsByCall(nodes);
-  for (const [at, entry] of nodes.entries()) {
+  for (const [index, entry] of nodes.entries()) {
     if (entry.type !== "message" || entry.message.role === "toolResult") continue;
-    const place = { entry: entry.id, turn: turns[at] ?? 1 };
+    const place = { entry: entry.id, turn: turns[index] ?? 1 };
     let pieces: ContentBlock[] = [];
     const endText = (): void => {
       const item = textItem(pieces, entry.message.role === "user" ? "prompt" : "text", place);

@@ -67,7 +67,7 @@ function wallTime(
     if (span === undefined) spans.set(turn, { from: ms, to: ms });
     else [span.from, span.to] = [Math.min(span.from, ms), Math.max(span.to, ms)];
   };
-  for (const [at, node] of nodes.entries()) if (node.type === "message") extend(numbers[at] ?? 1, node);
+  for (const [index, node] of nodes.entries()) if (node.type === "message") extend(numbers[index] ?? 1, node);
   for (const [turn, entries] of facts) for (const fact of entries) extend(turn, fact);
   return [...spans.values()].reduce((sum, { from, to }) => sum + to - from, 0);
 }

@@ -53,7 +53,7 @@ function factsByTurn(
   numbers: readonly number[],
 ): ReadonlyMap<number, readonly Entry[]> {
   const numberOf = new Map<EntryId, number>();
-  for (const [at, { id }] of nodes.entries()) numberOf.set(id, numbers[at] ?? 1);
+  for (const [index, { id }] of nodes.entries()) numberOf.set(id, numbers[index] ?? 1);
   const turns = new Map<string, number>();
   for (const fact of facts) {
     const node = fact.type === "turn_start" ? fact.prompt : fact.type === "turn_end" ? fact.node : undefined;

@@ -17,8 +17,8 @@ export function matchKeys(a: readonly unknown[], b: readonly unknown[]): readonl
     if (number === numbers.size) numbers.set(key, number);
     return number;
   };
-  const left = one.map((at) => numberOf(a[at]));
-  const right = other.map((at) => numberOf(b[at]));
+  const left = one.map((index) => numberOf(a[index]));
+  const right = other.map((index) => numberOf(b[index]));
   const pairs: Pair[] = [];
   const end = sharedEnd(left, right);
   const ends: Ends = [left.length - end, right.length - end];
@@ -38,7 +38,7 @@ interface Sequences {
 
 function placesOf(keys: readonly unknown[], shared: ReadonlySet<unknown>): readonly number[] {
   const places: number[] = [];
-  for (const [at, key] of keys.entries()) if (shared.has(key)) places.push(at);
+  for (const [index, key] of keys.entries()) if (shared.has(key)) places.push(index);
   return places;
 }
 
@@ -85,9 +85,9 @@ function stepTo(before: Reached, k: number, [width, height]: Ends): number {
 function furthest(reached: Reached): number {
   const middle = (reached.length - 1) / 2;
   let [best, most] = [0, NONE];
-  for (const [at, x] of reached.entries()) {
-    const sum = 2 * x - (at - middle);
-    if (x !== NONE && sum > most) [best, most] = [at - middle, sum];
+  for (const [index, x] of reached.entries()) {
+    const sum = 2 * x - (index - middle);
+    if (x !== NONE && sum > most) [best, most] = [index - middle, sum];
   }
   return best;
 }
@@ -108,11 +108,11 @@ function walkBack(trace: readonly Reached[], end: number, { from, size, pairs }:
     if (edits === trace.length - 1) reachedX = x;
     const before = trace[edits - 1];
     const start = before === undefined ? 0 : stepTo(before, k, size);
-    for (let at = x - 1; at >= start; at--) matches.push([fromX + at, fromY + at - k]);
+    for (let index = x - 1; index >= start; index--) matches.push([fromX + index, fromY + index - k]);
     if (before === undefined) break;
     const above = before[k + 1 + edits - 1] ?? NONE;
     k = above === start && above - k <= size[1] ? k + 1 : k - 1;
   }
-  for (let at = matches.length - 1; at >= 0; at--) pairs.push(matches[at] ?? from);
+  for (let last = matches.length - 1; last >= 0; last--) pairs.push(matches[last] ?? from);
   return [fromX + reachedX, fromY + reachedX - end];
 }

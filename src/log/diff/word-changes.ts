@@ -27,11 +27,11 @@ export function wordChanges(a: string, b: string): readonly WordChange[] {
 
 /** Up to the beginning of the word in which they part. */
 function sharedStart(a: string, b: string): number {
-  let at = 0;
-  while (at < a.length && at < b.length && a[at] === b[at]) at++;
-  if (at === a.length && at === b.length) return at;
-  while (at > 0 && /[\p{L}\p{N}_\p{Surrogate}]/u.test(a[at - 1] ?? "")) at--;
-  return at;
+  let index = 0;
+  while (index < a.length && index < b.length && a[index] === b[index]) index++;
+  if (index === a.length && index === b.length) return index;
+  while (index > 0 && /[\p{L}\p{N}_\p{Surrogate}]/u.test(a[index - 1] ?? "")) index--;
+  return index;
 }
 
 function add(changes: WordChange[], op: WordChange["op"], text: string | undefined): void {

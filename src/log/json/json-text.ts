@@ -97,8 +97,8 @@ function plainItems(array: readonly unknown[], above: object[]): Json[] | undefi
   const items: Json[] = [];
   const { length } = array;
   // By number, as JSON does: an array may have its own idea of what it iterates over, and grow while it is read.
-  for (let at = 0; at < length; at++) {
-    const plain = plainCopy(array[at], above);
+  for (let index = 0; index < length; index++) {
+    const plain = plainCopy(array[index], above);
     if (plain === undefined) return undefined;
     items.push(plain);
   }
@@ -185,9 +185,9 @@ function checkLength(source: string): void {
 function checkStructure(source: string): void {
   if (source.length <= NESTING_MAX) return; // every level, and every field, takes a character
   const fields: number[] = []; // of each object that is open; of a list it stays far below
-  for (let at = 0; at < source.length; at++) {
-    const unit = source.charCodeAt(at);
-    if (unit === QUOTE) at = stringEnd(source, at);
+  for (let index = 0; index < source.length; index++) {
+    const unit = source.charCodeAt(index);
+    if (unit === QUOTE) index = stringEnd(source, index);
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
       fields.push(unit === OPEN_BRACE ? 1 : Number.NEGATIVE_INFINITY);
       if (fields.length > NESTING_MAX)
@@ -212,9 +212,9 @@ function tooLarge(message: string, limit: number): LogError {
 /** The members of a JSON object's text in order, duplicates included, each value exactly as written. */
 export function membersOf(object: string): readonly Member[] {
   const members: Member[] = [];
-  let at = object.indexOf("{") + 1;
+  let index = object.indexOf("{") + 1;
   for (;;) {
-    const open = nameStart(object, at);
+    const open = nameStart(object, index);
     if (open === -1) return members;
     const nameEnd = stringEnd(object, open);
     const colon = object.indexOf(":", nameEnd);
@@ -225,15 +225,15 @@ export function membersOf(object: string): readonly Member[] {
       text: object.slice(colon + 1, end).trim(),
     });
     if (object.charCodeAt(end) !== COMMA) return members;
-    at = end + 1;
+    index = end + 1;
   }
 }
 
 /** Where the next name of an object opens; -1 where the object ends first. It reads no further than that. */
 function nameStart(object: string, from: number): number {
-  for (let at = from; at < object.length; at++) {
-    const unit = object.charCodeAt(at);
-    if (unit === QUOTE) return at;
+  for (let index = from; index < object.length; index++) {
+    const unit = object.charCodeAt(index);
+    if (unit === QUOTE) return index;
     if (unit === CLOSE_BRACE) return -1;
   }
   return -1;
@@ -242,27 +242,27 @@ function nameStart(object: string, from: number): number {
 /** The items of a JSON array's text in order, each exactly as written. */
 export function itemsOf(array: string): readonly string[] {
   const items: string[] = [];
-  let at = array.indexOf("[") + 1;
+  let index = array.indexOf("[") + 1;
   for (;;) {
-    const end = valueEnd(array, at);
-    const text = array.slice(at, end).trim();
+    const end = valueEnd(array, index);
+    const text = array.slice(index, end).trim();
     if (text !== "") items.push(text);
     if (array.charCodeAt(end) !== COMMA) return items;
-    at = end + 1;
+    index = end + 1;
   }
 }
 
 /** The index of the comma or bracket that ends the value which starts at or after `start`. */
 function valueEnd(text: string, start: number): number {
   let depth = 0;
-  for (let at = start; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit === QUOTE) at = stringEnd(text, at);
+  for (let index = start; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit === QUOTE) index = stringEnd(text, index);
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) depth++;
     else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
-      if (depth === 0) return at;
+      if (depth === 0) return index;
       depth--;
-    } else if (unit === COMMA && depth === 0) return at;
+    } else if (unit === COMMA && depth === 0) return index;
   }
   return text.length;
 }

@@ -24,19 +24,19 @@ export function readJson(text: string, reviver?: Reviver): Json {
 /** Colons are rarer than escapes. A name is found surely; what only looks like one inside of a string costs time alone. */
 function mayEscapeNames(text: string): boolean {
   for (let colon = text.indexOf(":"); colon !== -1; colon = text.indexOf(":", colon + 1)) {
-    let at = colon - 1;
-    while (text.charCodeAt(at) <= SPACE) at--;
-    if (text.charCodeAt(at) !== QUOTE || isEscaped(text, at)) continue;
-    do at--;
-    while (at >= 0 && text.charCodeAt(at) !== QUOTE && text.charCodeAt(at) !== BACKSLASH);
-    if (text.charCodeAt(at) === BACKSLASH || text.charCodeAt(at - 1) === BACKSLASH) return true;
+    let index = colon - 1;
+    while (text.charCodeAt(index) <= SPACE) index--;
+    if (text.charCodeAt(index) !== QUOTE || isEscaped(text, index)) continue;
+    do index--;
+    while (index >= 0 && text.charCodeAt(index) !== QUOTE && text.charCodeAt(index) !== BACKSLASH);
+    if (text.charCodeAt(index) === BACKSLASH || text.charCodeAt(index - 1) === BACKSLASH) return true;
   }
   return false;
 }
 
-function isEscaped(text: string, at: number): boolean {
+function isEscaped(text: string, index: number): boolean {
   let slashes = 0;
-  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+  while (text.charCodeAt(index - 1 - slashes) === BACKSLASH) slashes++;
   return slashes % 2 === 1;
 }
 
@@ -73,12 +73,12 @@ function unusedMark(text: string): string {
 
 /** Where the string that begins at `open` has its closing quote; the length of the text when it has none. */
 export function stringEnd(text: string, open: number): number {
-  let at = open + 1;
+  let index = open + 1;
   for (;;) {
-    const quote = text.indexOf('"', at);
+    const quote = text.indexOf('"', index);
     if (quote === -1) return text.length;
     if (!isEscaped(text, quote)) return quote;
-    at = quote + 1;
+    index = quote + 1;
   }
 }
 

@@ -30,14 +30,14 @@ function placeAbove(lineage: Lineage, place: Place): Place | null {
 
 /** The place of a depth on the branch that ends at `from`; `from` itself when the branch is not that long. */
 export function placeAt(lineage: Lineage, from: Place, depth: number): Place {
-  let at = from;
-  while (depth < at.depth) {
-    const index = indexIn(lineage, at.conversation);
-    const above = index.ancestorOf(at.segment);
-    if (above === null || depth > above.depth) return { ...at, depth: Math.max(depth, 0) };
-    at = above;
+  let place = from;
+  while (depth < place.depth) {
+    const index = indexIn(lineage, place.conversation);
+    const above = index.ancestorOf(place.segment);
+    if (above === null || depth > above.depth) return { ...place, depth: Math.max(depth, 0) };
+    place = above;
   }
-  return at;
+  return place;
 }
 
 /** Up to `limit` nodes from `from` towards the root, newest first, and where the next stretch starts. */
@@ -47,27 +47,27 @@ export function pageBack(
   limit: number,
 ): { readonly nodes: readonly LogNode[]; readonly next: Place | null } {
   const nodes: LogNode[] = [];
-  let at: Place | null = from;
-  while (at !== null && nodes.length < limit) {
-    const node = indexIn(lineage, at.conversation).at(at);
+  let place: Place | null = from;
+  while (place !== null && nodes.length < limit) {
+    const node = indexIn(lineage, place.conversation).entryAt(place);
     if (node === undefined)
       throw new LogError(
         "damaged",
-        `A node at depth ${at.depth} of conversation ${at.conversation} is missing`,
-        { depth: at.depth },
+        `A node at depth ${place.depth} of conversation ${place.conversation} is missing`,
+        { depth: place.depth },
       );
-    nodes.push({ ...node, conversation: at.conversation, place: at });
-    at = placeAbove(lineage, at);
+    nodes.push({ ...node, conversation: place.conversation, place });
+    place = placeAbove(lineage, place);
   }
-  return { nodes, next: at };
+  return { nodes, next: place };
 }
 
 /** Whether `place` lies on the branch that ends at `from`, hopping from segment to segment. */
 function isOnBranch(lineage: Lineage, from: Place, place: Place): boolean {
-  let at: Place | null = from;
-  while (at !== null && at.depth >= place.depth) {
-    if (at.conversation === place.conversation && at.segment === place.segment) return true;
-    at = indexIn(lineage, at.conversation).ancestorOf(at.segment);
+  let ancestor: Place | null = from;
+  while (ancestor !== null && ancestor.depth >= place.depth) {
+    if (ancestor.conversation === place.conversation && ancestor.segment === place.segment) return true;
+    ancestor = indexIn(lineage, ancestor.conversation).ancestorOf(ancestor.segment);
   }
   return false;
 }
@@ -83,12 +83,12 @@ export function currentPlace(
 ): Place | undefined {
   if (place.conversation === conversation) return place;
   if (!lineage.has(place.conversation)) return undefined;
-  let at: Place | null = indexIn(lineage, conversation).head.origin;
-  while (at !== null && at.depth >= place.depth) {
-    const index = indexIn(lineage, at.conversation);
-    if (place.depth >= index.startOf(at.segment))
-      return { conversation: at.conversation, segment: at.segment, depth: place.depth };
-    at = index.ancestorOf(at.segment);
+  let origin: Place | null = indexIn(lineage, conversation).head.origin;
+  while (origin !== null && origin.depth >= place.depth) {
+    const index = indexIn(lineage, origin.conversation);
+    if (place.depth >= index.startOf(origin.segment))
+      return { conversation: origin.conversation, segment: origin.segment, depth: place.depth };
+    origin = index.ancestorOf(origin.segment);
   }
   return undefined;
 }
@@ -114,12 +114,12 @@ export function findVisible(
 
 /** The latest node of a type on the branch that ends at `from`; costs what there are of forks above, not of segments. */
 export function latestOnBranch(lineage: Lineage, from: Place, type: EntryType): LogNode | undefined {
-  let at: Place | null = from;
-  while (at !== null) {
-    const index = indexIn(lineage, at.conversation);
-    const latest = index.latestSetting(type, at);
-    if (latest?.place) return { ...latest, conversation: at.conversation, place: latest.place };
-    at = index.sourceOf(at.segment);
+  let place: Place | null = from;
+  while (place !== null) {
+    const index = indexIn(lineage, place.conversation);
+    const latest = index.latestSetting(type, place);
+    if (latest?.place) return { ...latest, conversation: place.conversation, place: latest.place };
+    place = index.sourceOf(place.segment);
   }
   return undefined;
 }
@@ -142,24 +142,24 @@ export function hiddenAmong(
     else ids.push(id);
   }
   let upTo = Number.POSITIVE_INFINITY;
-  let at: LogIndex | undefined = lineage.get(conversation);
-  while (at !== undefined && open.size > 0) {
-    if (at.hides)
+  let log: LogIndex | undefined = lineage.get(conversation);
+  while (log !== undefined && open.size > 0) {
+    if (log.hides)
       for (const [holder, ids] of open) {
-        const undecided = ids.filter((id) => !isSaid(at, id, upTo, hidden));
+        const undecided = ids.filter((id) => !isSaid(log, id, upTo, hidden));
         open.set(holder, undecided);
       }
-    const { origin, conversation: holder }: LogIndex["head"] = at.head;
+    const { origin, conversation: holder }: LogIndex["head"] = log.head;
     open.delete(holder);
     upTo = origin?.head ?? 0;
-    at = origin === null ? undefined : lineage.get(origin.source);
+    log = origin === null ? undefined : lineage.get(origin.source);
   }
   return hidden;
 }
 
 /** Whether the log has a word on the entry; one that is hidden is added to those that are. */
-function isSaid(at: LogIndex | undefined, id: EntryId, upTo: number, hidden: Set<EntryId>): boolean {
-  const decision = at?.hidden(id, upTo);
+function isSaid(log: LogIndex | undefined, id: EntryId, upTo: number, hidden: Set<EntryId>): boolean {
+  const decision = log?.hidden(id, upTo);
   if (decision === true) hidden.add(id);
   return decision !== undefined;
 }

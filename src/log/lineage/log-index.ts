@@ -212,7 +212,7 @@ export class LogIndex {
     return { id, place, tip: segment?.nodes.at(-1) === entry };
   }
 
-  at(place: Place): IndexedEntry | undefined {
+  entryAt(place: Place): IndexedEntry | undefined {
     const segment = this.#segments[place.segment - 1];
     return segment?.nodes[place.depth - segment.startDepth];
   }
@@ -257,7 +257,7 @@ export class LogIndex {
 const NONE_ABOVE: ReadonlyMap<EntryType, IndexedEntry> = new Map();
 
 function latestIn(segment: SegmentIndex, type: EntryType, upTo: number): IndexedEntry | undefined {
-  const depth = segment.depthsByType.get(type)?.findLast((at) => at <= upTo);
+  const depth = segment.depthsByType.get(type)?.findLast((level) => level <= upTo);
   return depth === undefined ? undefined : segment.nodes[depth - segment.startDepth];
 }
 

@@ -31,10 +31,10 @@ export class SeqIndex {
     const [oldest, newest] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
     const { after = newestFirst ? newest : oldest, until = newestFirst ? oldest : newest } = request;
     const wanted = { after, until, limit, newestFirst };
-    if (types === undefined) return stretchOf(all.length, (at) => all[at]?.seq ?? 0, wanted);
+    if (types === undefined) return stretchOf(all.length, (index) => all[index]?.seq ?? 0, wanted);
     const matches = [...new Set(types)].flatMap((type) => {
       const seqs = this.#byType.get(type) ?? [];
-      return stretchOf(seqs.length, (at) => seqs[at] ?? 0, wanted);
+      return stretchOf(seqs.length, (index) => seqs[index] ?? 0, wanted);
     });
     return matches.toSorted((a, b) => (newestFirst ? b - a : a - b)).slice(0, limit);
   }
@@ -50,7 +50,7 @@ interface Stretch {
 /** Up to `limit` of rising numbers: those after one, or those before it from the last on, and none beyond `until`. */
 function stretchOf(
   length: number,
-  numberAt: (at: number) => number,
+  numberAt: (index: number) => number,
   { after, until, limit, newestFirst }: Stretch,
 ): readonly number[] {
   let [low, high] = [0, length];
@@ -62,8 +62,12 @@ function stretchOf(
   }
   const stretch: number[] = [];
   const step = newestFirst ? -1 : 1;
-  for (let at = newestFirst ? low - 1 : low; at >= 0 && at < length && stretch.length < limit; at += step) {
-    const seq = numberAt(at);
+  for (
+    let index = newestFirst ? low - 1 : low;
+    index >= 0 && index < length && stretch.length < limit;
+    index += step
+  ) {
+    const seq = numberAt(index);
     if (newestFirst ? seq < until : seq > until) break;
     stretch.push(seq);
   }

@@ -125,12 +125,12 @@ function pathBefore(
   from: EntryId | null,
 ): readonly Entry[] {
   const path: Entry[] = [];
-  let at = from;
+  let index = from;
   for (const entry of inBatch.toReversed()) {
-    if (entry.id !== at || entry.place === null) continue;
+    if (entry.id !== index || entry.place === null) continue;
     path.push(decodeEntry({ ...entry, seq: 0 })); // only what it says counts here
-    at = entry.parentId;
+    index = entry.parentId;
   }
-  const stored = tail?.[0]?.id === at ? tail : [];
+  const stored = tail?.[0]?.id === index ? tail : [];
   return [...stored.toReversed(), ...path.toReversed()];
 }

@@ -33,10 +33,10 @@ export function checkEpoch(head: Pick<Head, "epoch" | "ownerSeq">, yours: number
     );
 }
 
-export function hasDiverged(how: string, { ownerSeq }: Pick<Head, "ownerSeq">): LogError {
+export function hasDiverged(difference: string, { ownerSeq }: Pick<Head, "ownerSeq">): LogError {
   return new LogError(
     "diverged",
-    `The log is not the one that was written: ${how}. A copy or a standby may have lost what was acknowledged; nothing was written`,
+    `The log is not the one that was written: ${difference}. A copy or a standby may have lost what was acknowledged; nothing was written`,
     { ownerSeq },
   );
 }

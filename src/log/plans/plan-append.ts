@@ -108,7 +108,7 @@ export function planEntries(
   batch: Batch,
   epoch: number,
 ): WritePlan {
-  const { head, positions: known } = state;
+  const { head, positions } = state;
   const { author } = batch;
   const byOwner = author.kind !== "outside";
   const entries: PlannedEntry[] = [];
@@ -116,13 +116,13 @@ export function planEntries(
   const settings = new SettingsInBatch(state.settings);
   const overlay = new Map<EntryId, EntryPosition>();
   const find = (id: EntryId): EntryPosition | undefined =>
-    overlay.get(id) ?? (id === head.leaf.id ? leafPosition(head) : known.get(id));
+    overlay.get(id) ?? (id === head.leaf.id ? leafPosition(head) : positions.get(id));
   let tip: Tip = { conversation: head.conversation, leaf: head.leaf, segments: head.segments };
   const naming: { title?: string; cwd?: string } = {};
   try {
     for (const { draft, id, time } of batch.drafts) {
       checkOutside(draft, author);
-      if (overlay.has(id) || known.has(id) || id === head.leaf.id) {
+      if (overlay.has(id) || positions.has(id) || id === head.leaf.id) {
         throw new LogError("duplicate_id", `An entry with the id ${id} exists already`, { entry: id });
       }
       const { type, node, body, payload } = draft;
@@ -132,7 +132,7 @@ export function planEntries(
         checkBoundary({ draft, parentId, inBatch: entries, tail: state.tails.get(id) });
       tip = next;
       Object.assign(naming, headFieldsOf(type, body));
-      if (opened !== null) segments.push({ ...opened, settings: settings.at(parentId) });
+      if (opened !== null) segments.push({ ...opened, settings: settings.placesOf(parentId) });
       if (place !== null) settings.add({ id, type, parentId, place });
       if (place !== null && opened === null && parentId !== null) {
         const parent = find(parentId);
@@ -182,12 +182,12 @@ class SettingsInBatch {
     this.#stored = stored;
   }
 
-  at(node: EntryId | null): SettingPlaces {
+  placesOf(node: EntryId | null): SettingPlaces {
     return node === null ? {} : (this.#inBatch.get(node) ?? this.#stored.get(node) ?? {});
   }
 
   add(node: { id: EntryId; type: EntryType; parentId: EntryId | null; place: Place }): void {
-    const above = this.at(node.parentId);
+    const above = this.placesOf(node.parentId);
     this.#inBatch.set(node.id, isSetting(node.type) ? { ...above, [node.type]: node.place } : above);
   }
 }
@@ -209,7 +209,7 @@ export function storedEntries(plan: WritePlan, headSeq: number): readonly Stored
 export function linkOf(
   hash: Hash,
   plan: WritePlan,
-  at: {
+  place: {
     readonly headSeq: number;
     readonly previous: string;
     /** Of the entries, where they are known. */
@@ -219,12 +219,12 @@ export function linkOf(
   const { change } = plan;
   const entries = plan.entries.map((entry) => ({
     parentId: entry.parentId,
-    digest: at.digests?.[entry.offset] ?? entryDigest(hash, entry),
+    digest: place.digests?.[entry.offset] ?? entryDigest(hash, entry),
   }));
   return batchLink(hash, {
     v: FORMAT_VERSION,
-    previous: at.previous,
-    firstSeq: at.headSeq + 1,
+    previous: place.previous,
+    firstSeq: place.headSeq + 1,
     byOwner: change.byOwner,
     entries,
   });

@@ -19,7 +19,7 @@ export interface EraseFacts<P extends PlaceInSegment> {
    * Those forked right from it: where each grows from, and how much of the log it may see. An erased one grows from the
    * `above` of its own plan, and counts only while others stand on it.
    */
-  readonly forks: readonly { readonly at: P; readonly head: number }[];
+  readonly forks: readonly { readonly point: P; readonly head: number }[];
   /** Its hide facts, and where the nodes are that they are about; null: gone. */
   readonly hides: readonly { readonly seq: number; readonly target: P | null }[];
   /** Whether the erased log itself holds a place. All others lie above it. */
@@ -54,10 +54,10 @@ export function planErase<P extends PlaceInSegment>(facts: EraseFacts<P>): Erase
   let taken = 0;
   for (const { seq, target } of facts.hides.toSorted((a, b) => b.seq - a.seq)) {
     for (let fork = forks[taken]; fork !== undefined && fork.head >= seq; fork = forks[++taken])
-      paths.add(fork.at);
+      paths.add(fork.point);
     if (target !== null && paths.holds(target)) hides.add(seq);
   }
-  for (const { at } of forks.slice(taken)) paths.add(at);
+  for (const { point } of forks.slice(taken)) paths.add(point);
   return { depths: paths.ownDepths, hides, above: paths.above };
 }
 
@@ -77,14 +77,14 @@ class SharedPaths<P extends PlaceInSegment> {
 
   add(end: P): void {
     const { isOwn, segmentName, ancestorOf } = this.#facts;
-    for (let at: P | null = end; at !== null; at = ancestorOf(at)) {
-      const own = isOwn(at);
-      if (!own && at.depth > (this.above?.depth ?? -1)) this.above = at;
+    for (let place: P | null = end; place !== null; place = ancestorOf(place)) {
+      const own = isOwn(place);
+      if (!own && place.depth > (this.above?.depth ?? -1)) this.above = place;
       if (!own && !this.#climbsAbove) return;
-      const name = segmentName(at);
-      if ((this.#deepest.get(name) ?? -1) >= at.depth) return; // and so is all that is above it
-      this.#deepest.set(name, at.depth);
-      if (own) this.ownDepths.set(at.segment, at.depth);
+      const name = segmentName(place);
+      if ((this.#deepest.get(name) ?? -1) >= place.depth) return; // and so is all that is above it
+      this.#deepest.set(name, place.depth);
+      if (own) this.ownDepths.set(place.segment, place.depth);
     }
   }
 
@@ -102,8 +102,8 @@ export function bareOrigin(first: StoredEntry, origin: ForkPoint): StoredEntry {
 export function digestsNamed(payload: string, among: { has(digest: string): boolean }): readonly Digest[] {
   const named: Digest[] = [];
   for (const [run] of payload.matchAll(HEX_RUN)) {
-    for (let at = 0; at + DIGEST_CHARS <= run.length; at++) {
-      const digest = run.slice(at, at + DIGEST_CHARS);
+    for (let index = 0; index + DIGEST_CHARS <= run.length; index++) {
+      const digest = run.slice(index, index + DIGEST_CHARS);
       if (among.has(digest)) named.push(digest);
     }
   }

@@ -93,17 +93,17 @@ export function forkStart(
   hash: Hash,
   from: {
     readonly head: Head;
-    readonly at: EntryPosition | undefined;
+    readonly position: EntryPosition | undefined;
     readonly node: StoredEntry | undefined;
   },
   request: ForkRequest,
 ): Start & { readonly origin: ForkPoint } {
-  const { head, at, node } = from;
-  if (at === undefined)
+  const { head, position, node } = from;
+  if (position === undefined)
     throw new LogError("entry_not_found", `Conversation ${request.source} has no entry ${request.entry}`, {
       conversation: request.source,
     });
-  const origin = forkPoint(head, at, request.head);
+  const origin = forkPoint(head, position, request.head);
   if (node !== undefined && origin.conversation === origin.source && node.seq > origin.head)
     throw new LogError("entry_not_found", `Entry ${origin.entry} lies behind entry ${origin.head}`, {
       conversation: request.source,
@@ -124,9 +124,11 @@ export function forkStart(
   };
 }
 
-function forkPoint(source: Head, at: EntryPosition, expectedSeq: number | undefined): ForkPoint {
-  if (at.place === null)
-    throw new LogError("unknown_target", `${at.id} is a fact; a fork grows from a node`, { target: at.id });
+function forkPoint(source: Head, position: EntryPosition, expectedSeq: number | undefined): ForkPoint {
+  if (position.place === null)
+    throw new LogError("unknown_target", `${position.id} is a fact; a fork grows from a node`, {
+      target: position.id,
+    });
   const { conversation, headSeq } = source;
   const head = expectedSeq ?? headSeq;
   if (!Number.isSafeInteger(head) || head < 1 || head > headSeq)
@@ -135,7 +137,7 @@ function forkPoint(source: Head, at: EntryPosition, expectedSeq: number | undefi
       `A fork sees between 1 and ${headSeq} entries of ${conversation}, not ${String(head)}; nothing was written`,
       { conversation, head: String(head) },
     );
-  return { ...at.place, source: conversation, entry: at.id, head };
+  return { ...position.place, source: conversation, entry: position.id, head };
 }
 
 function titleFrom({ title }: Head): string | null {

@@ -126,10 +126,10 @@ export class ChainReader {
 
   #addAttempt({ turn, upstream }: EntryOf<"attempt">): void {
     const open = this.#turns.get(turn);
-    const at = this.#links.findLastIndex((link) => link.id === upstream);
-    if (open === undefined || at === -1) return;
-    open.carrier = at;
-    if (open.prompt !== null) this.#carry(at, open.prompt);
+    const index = this.#links.findLastIndex((link) => link.id === upstream);
+    if (open === undefined || index === -1) return;
+    open.carrier = index;
+    if (open.prompt !== null) this.#carry(index, open.prompt);
   }
 
   #flush(from: number = 0): void {
@@ -138,8 +138,8 @@ export class ChainReader {
     for (const id of settled) this.#carry(head, id);
   }
 
-  #carry(at: number, message: EntryId): void {
-    const [link, log] = [this.#links[at], this.#logs.find(({ seqs }) => seqs.has(message))];
+  #carry(index: number, message: EntryId): void {
+    const [link, log] = [this.#links[index], this.#logs.find(({ seqs }) => seqs.has(message))];
     const seq = log?.seqs.get(message);
     if (link === undefined || seq === undefined) return;
     if (log?.source === link.source) {
@@ -148,8 +148,8 @@ export class ChainReader {
       range.toSeq = Math.max(range.toSeq, seq);
     }
     const messageSeqs = this.#carriers?.get(message);
-    if (messageSeqs === undefined) this.#carriers?.set(message, [at]);
-    else if (messageSeqs.at(-1) !== at) messageSeqs.push(at);
+    if (messageSeqs === undefined) this.#carriers?.set(message, [index]);
+    else if (messageSeqs.at(-1) !== index) messageSeqs.push(index);
   }
 
   /** Messages outside of a turn count as carried by the last link; the next entry may still say otherwise of them. */
@@ -158,15 +158,15 @@ export class ChainReader {
     const loose = this.#loose.flatMap((id) => this.#logs[0]?.seqs.get(id) ?? []);
     if (head === undefined || loose.length === 0) return this.#links;
     const { fromSeq, toSeq } = head.carried ?? { fromSeq: Number.POSITIVE_INFINITY, toSeq: 0 };
-    const carried = { fromSeq: Math.min(fromSeq, ...loose), toSeq: Math.max(toSeq, ...loose) };
-    return [...this.#links.slice(0, -1), { ...head, carried }];
+    const range = { fromSeq: Math.min(fromSeq, ...loose), toSeq: Math.max(toSeq, ...loose) };
+    return [...this.#links.slice(0, -1), { ...head, carried: range }];
   }
 
   /** The places in the chain of the links that carried a message, in turn. */
   carriersOf(message: EntryId): readonly number[] {
-    const known = this.#carriers?.get(message) ?? [];
+    const carriers = this.#carriers?.get(message) ?? [];
     const head = this.#links.length - 1;
-    return known.at(-1) !== head && this.#loose.includes(message) ? [...known, head] : known;
+    return carriers.at(-1) !== head && this.#loose.includes(message) ? [...carriers, head] : carriers;
   }
 
   /** `links`: as they were returned, to be recognized. */

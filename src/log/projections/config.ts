@@ -29,8 +29,8 @@ export interface Config {
 export function readConfig(stored: Fields): Config {
   const { agent, agents, working, cwd, additionalDirectories, mcpServers } = stored;
   const choices = Object.entries(fieldsOf(agents)).map(([name, made]) => [name, readChoices(made)] as const);
-  const at = fieldsOf(working);
-  const [worker, model] = [textIn(at["agent"]), textIn(at["model"])];
+  const place = fieldsOf(working);
+  const [worker, model] = [textIn(place["agent"]), textIn(place["model"])];
   return {
     ...(typeof agent === "string" ? { agent } : {}),
     ...(choices.length === 0 ? {} : { agents: Object.fromEntries(choices) }),

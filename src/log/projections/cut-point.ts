@@ -31,13 +31,13 @@ export function cutPoint(branch: readonly Entry[], id: EntryId): CutPoint {
 
 function behindPair(branch: readonly Entry[], index: number): EntryId {
   const open = new Set<string>();
-  let at = index;
+  let end = index;
   for (const [step, entry] of branch.entries()) {
     if (step > index && open.size === 0) break;
     if (entry.type !== "message") continue;
     const { message } = entry;
     if (message.role === "toolResult") {
-      if (open.delete(message.toolCallId) && step > index) at = step;
+      if (open.delete(message.toolCallId) && step > index) end = step;
       continue;
     }
     // Results stand right behind their calls: another message ends the wait for them.
@@ -46,5 +46,5 @@ function behindPair(branch: readonly Entry[], index: number): EntryId {
     if (message.role === "assistant")
       for (const block of message.content) if (block.type === "toolCall") open.add(block.id);
   }
-  return branch[at]?.id ?? "";
+  return branch[end]?.id ?? "";
 }

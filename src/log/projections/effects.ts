@@ -50,8 +50,8 @@ export class EffectLedger {
 
   /** How many effects there are so far, and how many of the first ones were called and have an outcome. */
   get counts(): { readonly effects: number; readonly settled: number } {
-    for (let at = this.#effects[this.#settled]; at?.calledBy && at.outcome !== null;)
-      at = this.#effects[++this.#settled];
+    for (let effect = this.#effects[this.#settled]; effect?.calledBy && effect.outcome !== null;)
+      effect = this.#effects[++this.#settled];
     return { effects: this.#effects.length, settled: this.#settled };
   }
 
@@ -60,13 +60,13 @@ export class EffectLedger {
    * of those found from there on were among the earlier ones.
    */
   restart(after: number): { readonly seq: number; readonly skip: number } {
-    const spanOf = (at: number): Span =>
-      this.#spans.get(this.#effects[at] as Open) ?? { firstSeq: 0, lastSeq: 0 };
+    const spanOf = (index: number): Span =>
+      this.#spans.get(this.#effects[index] as Open) ?? { firstSeq: 0, lastSeq: 0 };
     let first = after;
     let seq = spanOf(after).firstSeq;
-    for (let at = after - 1; at >= 0; at--) {
-      const span = spanOf(at);
-      if (span.lastSeq >= seq) [seq, first] = [span.firstSeq, at];
+    for (let earlier = after - 1; earlier >= 0; earlier--) {
+      const span = spanOf(earlier);
+      if (span.lastSeq >= seq) [seq, first] = [span.firstSeq, earlier];
     }
     return { seq, skip: after - first };
   }

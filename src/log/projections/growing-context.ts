@@ -45,11 +45,11 @@ export class GrowingContext {
   add(entries: Iterable<Entry>, hidden: ReadonlySet<EntryId>): void {
     if (this.#older !== null) return this.#older.add(entries, hidden);
     const read = [...entries];
-    for (const [at, entry] of read.entries()) {
+    for (const [index, entry] of read.entries()) {
       this.#tail.push(entry);
       if (hidden.has(entry.id)) this.#hidden.add(entry.id);
       if (startsAnew(entry, this.#hidden) && hasItsCalls(this.#tail.toReversed(), this.#hidden))
-        return this.#beginOlder().add(read.slice(at + 1), hidden);
+        return this.#beginOlder().add(read.slice(index + 1), hidden);
     }
   }
 

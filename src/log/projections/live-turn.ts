@@ -65,9 +65,9 @@ export function liveTurnHearing(was: LiveTurn, { turn, kind, at, text }: HeardTe
   const next = was.next.turn === turn ? was.next : { ...NOTHING, turn };
   if (next[kind] !== "" && next[kind].length === at)
     return { ...was, next: { ...next, [kind]: next[kind] + text } };
-  const [since, heard] = [was.logged[kind], was.heard[kind]];
-  if (turn === was.turn && since <= at && at <= since + heard.length)
-    return { ...was, waiting: null, heard: { ...was.heard, [kind]: heard.slice(0, at - since) + text } };
+  const [since, stream] = [was.logged[kind], was.heard[kind]];
+  if (turn === was.turn && since <= at && at <= since + stream.length)
+    return { ...was, waiting: null, heard: { ...was.heard, [kind]: stream.slice(0, at - since) + text } };
   return at === 0 ? { ...was, next: { ...next, [kind]: text } } : was;
 }
 
@@ -93,16 +93,16 @@ const textIn = (value: unknown): string => (typeof value === "string" ? value : 
 
 const WORDS_MAX = 30_000; // of what is being said, its end is looked at; once it is said, all of it is in the log
 
-const withMore = (words: string, more: string): string => (words + more).slice(-WORDS_MAX).toWellFormed();
+const withMore = (text: string, more: string): string => (text + more).slice(-WORDS_MAX).toWellFormed();
 
 function withEvent(was: LiveTurn, event: Event): LiveTurn {
   const text = textIn(event["text"]);
   const { heard, logged } = was;
   if (event.type === "text" || event.type === "thinking") {
     const kind = event.type;
-    const left = { ...heard, [kind]: heard[kind].slice(text.length) };
+    const rest = { ...heard, [kind]: heard[kind].slice(text.length) };
     const counted = { ...logged, [kind]: logged[kind] + text.length };
-    const more = { heard: left, logged: counted };
+    const more = { heard: rest, logged: counted };
     return kind === "text"
       ? { ...was, ...more, words: withMore(was.words, text), waiting: null }
       : { ...was, ...more, thinking: withMore(was.thinking, text) };
@@ -127,8 +127,8 @@ export function liveTurnAfter(was: LiveTurn, entry: Entry): LiveTurn {
     return begun(was, was.turn);
   if (entry.type === "tool_intent") {
     const { call, name, input = null } = entry;
-    const known = was.calls.some((one) => one.call === call);
-    return known ? was : { ...was, calls: [...was.calls, { call, name, input, state: "started" }] };
+    const isKnown = was.calls.some((one) => one.call === call);
+    return isKnown ? was : { ...was, calls: [...was.calls, { call, name, input, state: "started" }] };
   }
   if (entry.type !== "update") return was;
   let next = was;

@@ -37,7 +37,7 @@ export const RESULT_HIDDEN = "This result was hidden.";
 export class PairReader {
   readonly #keep: (message: ContextMessage) => unknown;
   readonly #results = new Map<string, Result[]>();
-  readonly #strays: (Issue & { readonly at: number })[] = [];
+  readonly #strays: (Issue & { readonly index: number })[] = [];
   readonly #orphans: Issue[] = [];
   #added: number = 0;
 
@@ -47,12 +47,12 @@ export class PairReader {
 
   /** `hidden`: a hidden result keeps its place, so that its call still has one. */
   add(message: ContextMessage, hidden: boolean = false): void {
-    const at = this.#added++;
+    const index = this.#added++;
     if (message.role === "toolResult") {
       const call = message.toolCallId ?? "";
       const results = this.#results.get(call);
-      if (results === undefined) this.#results.set(call, [{ message, hidden, at }]);
-      else results.push({ message, hidden, at });
+      if (results === undefined) this.#results.set(call, [{ message, hidden, index }]);
+      else results.push({ message, hidden, index });
       return;
     }
     if (message.role === "assistant") this.#answer(message);
@@ -68,17 +68,17 @@ export class PairReader {
       for (const result of this.#results.get(id) ?? []) this.#leaveOut(result, "duplicate_result");
       this.#results.delete(id);
     }
-    for (let at = calls.length - 1; at >= 0; at--) {
-      const call = calls[at];
-      if (call !== undefined) this.#keep(this.#resultFor(call, results[at] ?? null, entryId));
+    for (let index = calls.length - 1; index >= 0; index--) {
+      const call = calls[index];
+      if (call !== undefined) this.#keep(this.#resultFor(call, results[index] ?? null, entryId));
     }
   }
 
-  #leaveOut({ message: result, at }: Result, kind: "duplicate_result" | "orphan_result"): void {
+  #leaveOut({ message: result, index }: Result, kind: "duplicate_result" | "orphan_result"): void {
     const { entryId: entry, toolCallId } = result;
     const why = kind === "duplicate_result" ? "was answered before" : "is not in this context";
     const message = `A result for tool call ${toolCallId} was left out: the call ${why}`;
-    this.#strays.push({ kind, entry, message, at });
+    this.#strays.push({ kind, entry, message, index });
   }
 
   #resultFor(call: ToolCall, result: Result | null, calledBy: EntryId | null): ContextMessage {
@@ -106,8 +106,8 @@ export class PairReader {
       for (const result of results) this.#leaveOut(result, "orphan_result");
     this.#results.clear();
     const strays = this.#strays
-      .toSorted((one, other) => other.at - one.at)
-      .map(({ at: _, ...issue }) => issue);
+      .toSorted((one, other) => other.index - one.index)
+      .map(({ index: _, ...issue }) => issue);
     return [...strays, ...this.#orphans.toReversed()];
   }
 }
@@ -115,7 +115,7 @@ export class PairReader {
 interface Result {
   readonly message: ContextMessage;
   readonly hidden: boolean;
-  readonly at: number;
+  readonly index: number;
 }
 
 function isToolCall(block: ContentBlock): block is ToolCall {

@@ -75,9 +75,9 @@ export interface LatestReply {
 
 /** The latest reply among entries of a branch that come newest first, the newest of them at this depth. */
 export function latestReply(entries: readonly Entry[], depth: number): LatestReply | null {
-  for (const [at, entry] of entries.slice(0, REPLY_NODES).entries()) {
+  for (const [index, entry] of entries.slice(0, REPLY_NODES).entries()) {
     if (entry.type === "message" && entry.message.role === "assistant" && entry.message.model !== undefined)
-      return { model: entry.message.model, depth: depth - at };
+      return { model: entry.message.model, depth: depth - index };
   }
   return null;
 }

@@ -111,42 +111,42 @@ export class ThreadRows {
   }
 
   /** The row of a node by its index in the stretch. */
-  row(at: number): ThreadRow {
+  row(index: number): ThreadRow {
     const { nodes, msBetween } = this.#stretch;
-    const node = nodes[at];
-    if (node === undefined) throw new TypeError(`The stretch has no node ${at}`);
-    const before = nodes[at - 1]?.entry;
+    const node = nodes[index];
+    if (node === undefined) throw new TypeError(`The stretch has no node ${index}`);
+    const before = nodes[index - 1]?.entry;
     const idleMs = before === undefined ? 0 : msBetween(before.time, node.entry.time);
     return {
       source: node.source,
       hidden: node.hidden,
-      carriers: this.#carriersAt(at),
-      carrierBefore: this.#carriersAt(at - 1).at(-1) ?? null,
+      carriers: this.#carriersAt(index),
+      carrierBefore: this.#carriersAt(index - 1).at(-1) ?? null,
       idleMs: idleMs >= IDLE_MS_MIN ? idleMs : null,
-      noFork: forkProblem(nodes, at),
-      calls: this.#callsAt(at, node),
-      changes: this.changesBefore(at),
+      noFork: forkProblem(nodes, index),
+      calls: this.#callsAt(index, node),
+      changes: this.changesBefore(index),
     };
   }
 
   /** What happened before the node of an index; after the last one, with the number of nodes. */
-  changesBefore(at: number): readonly ThreadChange[] {
-    return this.#changes.get(at) ?? [];
+  changesBefore(index: number): readonly ThreadChange[] {
+    return this.#changes.get(index) ?? [];
   }
 
   /** A node that is not a message goes with the message before it. */
-  #carriersAt(at: number): readonly number[] {
+  #carriersAt(index: number): readonly number[] {
     const { nodes, carriersOf } = this.#stretch;
-    const message = nodes.slice(0, at + 1).findLastIndex(({ entry }) => entry.type === "message");
-    const found = nodes[message];
-    if (found === undefined) return [];
-    const carriers = carriersOf(found.entry.id);
-    return message === at ? carriers : carriers.slice(-1);
+    const message = nodes.slice(0, index + 1).findLastIndex(({ entry }) => entry.type === "message");
+    const node = nodes[message];
+    if (node === undefined) return [];
+    const carriers = carriersOf(node.entry.id);
+    return message === index ? carriers : carriers.slice(-1);
   }
 
-  #callsAt(at: number, { entry, source }: ThreadNode): readonly ThreadCall[] {
+  #callsAt(index: number, { entry, source }: ThreadNode): readonly ThreadCall[] {
     if (entry.type !== "message") return [];
-    if (entry.message.role === "toolResult") return [this.#answeredCall(at, entry)];
+    if (entry.message.role === "toolResult") return [this.#answeredCall(index, entry)];
     const { running } = this.#stretch;
     const isRunning = running !== null && source === null && entry.seq > running.sinceSeq;
     return callsIn(entry).flatMap((call) => {
@@ -161,11 +161,11 @@ export class ThreadRows {
     return { call: id, name, input, state, how: null, hasResult: false, tookMs: null };
   }
 
-  #answeredCall(at: number, entry: EntryOf<"message">): ThreadCall {
+  #answeredCall(index: number, entry: EntryOf<"message">): ThreadCall {
     const { toolCallId = "", toolName = "tool", isError = false } = entry.message as Result;
     const { nodes } = this.#stretch;
     const made = nodes
-      .slice(0, at)
+      .slice(0, index)
       .toReversed()
       .flatMap((node) => callsIn(node.entry).find(({ id }) => id === toolCallId) ?? [])[0];
     const effect = this.#effects.outcomes.get(entry.id);
@@ -177,13 +177,13 @@ export class ThreadRows {
       state: isError || effect?.state === "not_started" ? "failed" : "done",
       how: typeof refusedBy === "string" ? "refused" : stopped === true ? "stopped" : null,
       hasResult: true,
-      tookMs: this.#tookMs(at, toolCallId, entry.time),
+      tookMs: this.#tookMs(index, toolCallId, entry.time),
     };
   }
 
-  #tookMs(at: number, call: string, until: string): number | null {
+  #tookMs(index: number, call: string, until: string): number | null {
     const begun = this.#stretch.facts.findLast(
-      ({ fact, before }) => before <= at && fact.type === "tool_intent" && fact.call === call,
+      ({ fact, before }) => before <= index && fact.type === "tool_intent" && fact.call === call,
     );
     const ms = begun === undefined ? -1 : this.#stretch.msBetween(begun.fact.time, until);
     return ms >= 0 ? ms : null;
@@ -205,10 +205,10 @@ interface EffectIndex {
 function effectsIn({ nodes, facts, recordsIntents }: ThreadStretch): EffectIndex {
   const ledger = new EffectLedger(recordsIntents);
   let next = 0;
-  for (let at = 0; at <= nodes.length; at++) {
-    for (let one = facts[next]; one !== undefined && one.before <= at; one = facts[++next])
+  for (let index = 0; index <= nodes.length; index++) {
+    for (let one = facts[next]; one !== undefined && one.before <= index; one = facts[++next])
       ledger.add(one.fact);
-    const node = nodes[at];
+    const node = nodes[index];
     if (node !== undefined) ledger.add(node.entry);
   }
   const effects = ledger.result();
@@ -233,14 +233,14 @@ function changesIn(
   facts: readonly Omit<ThreadFact, "before">[],
   linkAt: ThreadStretch["linkAt"],
 ): readonly ThreadChange[] {
-  return facts.flatMap(({ fact, source }, at): readonly ThreadChange[] => {
+  return facts.flatMap(({ fact, source }, index): readonly ThreadChange[] => {
     const { seq, time } = fact;
     if (fact.type === "upstream_link") {
       const start = linkAt(seq, source);
-      return start?.isFirst === true ? [] : [sessionChange(facts, at, fact, start?.link ?? null)];
+      return start?.isFirst === true ? [] : [sessionChange(facts, index, fact, start?.link ?? null)];
     }
     if (fact.type === "attempt") {
-      const before = attemptBefore(facts, at, fact);
+      const before = attemptBefore(facts, index, fact);
       return before === null
         ? []
         : [{ kind: "again", seq, time, isRestarted: before.process !== fact.process }];
@@ -256,13 +256,13 @@ type Facts = readonly { readonly fact: Entry }[];
 
 function sessionChange(
   facts: Facts,
-  at: number,
+  index: number,
   { seq, time, reason, upstream }: EntryOf<"upstream_link">,
   link: number | null,
 ): ThreadChange {
-  const ended = facts.slice(0, at).findLast(({ fact }) => fact.type === "upstream_end")?.fact;
+  const ended = facts.slice(0, index).findLast(({ fact }) => fact.type === "upstream_end")?.fact;
   const first = facts
-    .slice(at)
+    .slice(index)
     .find(({ fact }) => fact.type === "attempt" && fact.upstream === upstream)?.fact;
   const attempt = first?.type === "attempt" ? first : null;
   return {
@@ -278,8 +278,8 @@ function sessionChange(
 }
 
 /** The attempt before one, where the same session was sent the prompt of the same turn. */
-function attemptBefore(facts: Facts, at: number, now: EntryOf<"attempt">): EntryOf<"attempt"> | null {
-  const before = facts.slice(0, at).findLast(({ fact }) => fact.type === "attempt")?.fact;
+function attemptBefore(facts: Facts, index: number, now: EntryOf<"attempt">): EntryOf<"attempt"> | null {
+  const before = facts.slice(0, index).findLast(({ fact }) => fact.type === "attempt")?.fact;
   if (before?.type !== "attempt" || now.upstream === undefined) return null;
   return before.turn === now.turn && before.upstream === now.upstream ? before : null;
 }
@@ -292,24 +292,24 @@ function forkProblem(nodes: readonly Pick<ThreadNode, "entry">[], place: number)
   const stop = message.role === "assistant" ? message.stopReason : undefined;
   if (stop === "failed" || stop === "error") return "failed_answer";
   if (stop === "interrupted" || stop === "aborted" || stop === "cancelled") return "cut_off_answer";
-  const { calls, at } = openCalls(nodes, place);
+  const { calls, index } = openCalls(nodes, place);
   if (calls === 0) return null;
-  return at === place ? "calls_open" : "other_calls_open";
+  return index === place ? "calls_open" : "other_calls_open";
 }
 
 /** The calls at or before a node without a result up to it, and where they were made. */
 function openCalls(
   nodes: readonly Pick<ThreadNode, "entry">[],
   place: number,
-): { readonly calls: number; readonly at: number } {
+): { readonly calls: number; readonly index: number } {
   const answered = new Set<string>();
-  for (let at = place; at >= Math.max(0, place - CALL_REACH); at--) {
-    const entry = nodes[at]?.entry;
+  for (let index = place; index >= Math.max(0, place - CALL_REACH); index--) {
+    const entry = nodes[index]?.entry;
     if (entry?.type !== "message") continue;
     const { message } = entry;
     if (message.role === "user") break;
     if (message.role === "toolResult") answered.add(message.toolCallId);
-    else return { calls: callsIn(entry).filter(({ id }) => !answered.has(id)).length, at };
+    else return { calls: callsIn(entry).filter(({ id }) => !answered.has(id)).length, index };
   }
-  return { calls: 0, at: place };
+  return { calls: 0, index: place };
 }

@@ -27,29 +27,29 @@ export function wholePairs(messages: readonly Message[]): WholePairs {
   const repairs: Repair[] = [];
   const owners = resultOwners(messages);
   const taken = new Set<number>();
-  for (const [at, message] of messages.entries()) {
+  for (const [index, message] of messages.entries()) {
     if (message.role === "toolResult") {
-      if (!taken.has(at)) repairs.push(leftOut(message, at, owners.has(at)));
+      if (!taken.has(index)) repairs.push(leftOut(message, index, owners.has(index)));
       continue;
     }
     if (message.role === "user") {
       made.push(message);
       continue;
     }
-    const { named, calls } = ownNames(message, at, repairs);
+    const { named, calls } = ownNames(message, index, repairs);
     made.push(named);
     const results = messages.flatMap((one, place) =>
-      one.role === "toolResult" && owners.get(place) === at ? [{ one, place }] : [],
+      one.role === "toolResult" && owners.get(place) === index ? [{ one, place }] : [],
     );
     for (const { id, original: originalId, name } of calls) {
       const result = results.find(({ one, place }) => one.toolCallId === originalId && !taken.has(place));
       if (result === undefined) {
-        repairs.push(unanswered(originalId, name, at));
+        repairs.push(unanswered(originalId, name, index));
         made.push(unknownResult(id, name));
         continue;
       }
       taken.add(result.place);
-      const between = messages.slice(at + 1, result.place);
+      const between = messages.slice(index + 1, result.place);
       if (between.some(({ role }) => role !== "toolResult")) repairs.push(moved(originalId, result.place));
       made.push(id === originalId ? result.one : { ...result.one, toolCallId: id });
     }
@@ -61,10 +61,10 @@ export function wholePairs(messages: readonly Message[]): WholePairs {
 function resultOwners(messages: readonly Message[]): ReadonlyMap<number, number> {
   const latest = new Map<string, number>();
   const owners = new Map<number, number>();
-  for (const [at, message] of messages.entries()) {
-    if (message.role === "assistant") for (const { id } of callsOf(message.content)) latest.set(id, at);
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant") for (const { id } of callsOf(message.content)) latest.set(id, index);
     const owner = message.role === "toolResult" ? latest.get(message.toolCallId) : undefined;
-    if (owner !== undefined) owners.set(at, owner);
+    if (owner !== undefined) owners.set(index, owner);
   }
   return owners;
 }
@@ -82,7 +82,7 @@ interface NamedCall {
 /** Two calls of one answer with one id could not be told apart by their results. */
 function ownNames(
   message: AssistantMessage,
-  at: number,
+  index: number,
   repairs: Repair[],
 ): { readonly named: AssistantMessage; readonly calls: readonly NamedCall[] } {
   const originals = callsOf(message.content);
@@ -102,7 +102,7 @@ function ownNames(
       repairs.push({
         kind: "renamed_call",
         call: block.id,
-        at,
+        at: index,
         message: `Two calls of one answer had the id ${block.id}; the later one is ${id} now`,
       });
     return id === block.id ? block : { ...block, id };
@@ -110,36 +110,36 @@ function ownNames(
   return { named: { ...message, content }, calls };
 }
 
-function leftOut({ toolCallId: call }: ToolResultMessage, at: number, answered: boolean): Repair {
+function leftOut({ toolCallId: call }: ToolResultMessage, index: number, answered: boolean): Repair {
   return answered
     ? {
         kind: "duplicate_result",
         call,
-        at,
+        at: index,
         message: `A further result for the call ${call} was left out; the first one counts`,
       }
     : {
         kind: "orphan_result",
         call,
-        at,
+        at: index,
         message: `A result was left out: no message before it has a call ${call}`,
       };
 }
 
-function moved(call: string, at: number): Repair {
+function moved(call: string, index: number): Repair {
   return {
     kind: "moved_result",
     call,
-    at,
+    at: index,
     message: `The result of the call ${call} stood behind other messages and was put behind its call`,
   };
 }
 
-function unanswered(call: string, name: string, at: number): Repair {
+function unanswered(call: string, name: string, index: number): Repair {
   return {
     kind: "missing_result",
     call,
-    at,
+    at: index,
     message: `The call ${call} (${name}) had no result; it has one now that says so`,
   };
 }

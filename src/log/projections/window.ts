@@ -43,13 +43,13 @@ export function boundWindow(
   let compaction = latest;
   let inside = page.entries;
   let done = false;
-  for (const [at, entry] of page.entries.entries()) {
+  for (const [index, entry] of page.entries.entries()) {
     if (entry.type !== "reset") {
       if (compaction === null && entry.type === "compaction" && !page.hidden.has(entry.id))
         compaction = entry;
       if (compaction === null || entry.id !== (compaction.firstKeptEntryId ?? compaction.id)) continue;
     }
-    inside = page.entries.slice(0, entry.type === "reset" ? at : at + 1);
+    inside = page.entries.slice(0, entry.type === "reset" ? index : index + 1);
     done = true;
     break;
   }

@@ -59,13 +59,13 @@ export function checkSeeds(value: unknown): readonly SeedMessage[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > SEEDS_MAX)
     throw refused(`Seeds are a list of 1 to ${SEEDS_MAX} messages`);
   const seeds = jsonOf(value);
-  for (const [at, message] of seeds.entries()) {
-    seed(message, `seeds[${at}]`);
+  for (const [index, message] of seeds.entries()) {
+    seed(message, `seeds[${index}]`);
     const { role, content: parts, toolCallId } = fieldsOf(message);
     if (role === "toolResult" && toolCallId === undefined)
-      refuse(`seeds[${at}].toolCallId`, "the id of a call");
+      refuse(`seeds[${index}].toolCallId`, "the id of a call");
     if (role === "system" && Array.isArray(parts) && !parts.every((one) => fieldsOf(one)["type"] === "text"))
-      refuse(`seeds[${at}].content`, "words alone, for it is a system message");
+      refuse(`seeds[${index}].content`, "words alone, for it is a system message");
   }
   if (seeds.every((message) => fieldsOf(message)["role"] === "system"))
     throw refused("Seeds have to hold a message besides those of the system");

@@ -36,16 +36,16 @@ export interface RunParts {
  */
 export function ownNodes({ run, nodes, turns }: RunParts): readonly NodeAtDepth[] {
   const facts = turns.toReversed();
-  let at = 0;
+  let index = 0;
   const own: NodeAtDepth[] = [];
   // Newest first: the fact passed last is the one that comes next in the log.
   let next: TurnFact | null = null;
   for (const node of nodes) {
-    for (let fact = facts[at]; fact !== undefined && fact.seq > node.entry.seq; fact = facts[at]) {
+    for (let fact = facts[index]; fact !== undefined && fact.seq > node.entry.seq; fact = facts[index]) {
       next = fact;
-      at++;
+      index++;
     }
-    const before = facts[at];
+    const before = facts[index];
     const turn = before?.type === "turn_start" ? before : next?.type === "turn_start" ? next : null;
     if (turn === null || turn.run === run) own.push(node);
   }

@@ -67,7 +67,7 @@ export const branchCases: readonly ContractCase[] = [
       ]);
       await rig.append(space, "a", [model("three", "c3", "m1"), user("z", "m3")]);
       await rig.append(space, "a", [{ type: "leaf", target: "m1" }, user("w", "m4")]);
-      const at = async (id: string): Promise<string | undefined> => {
+      const entryAt = async (id: string): Promise<string | undefined> => {
         const { place } = await space.entry(conv("a"), entryId(id));
         const { settings } = await space.window({
           conversation: conv("a"),
@@ -79,7 +79,7 @@ export const branchCases: readonly ContractCase[] = [
         return settings.get("model_change")?.id;
       };
       assert.deepEqual(
-        [await at("m1"), await at("m2"), await at("m3"), await at("m4")],
+        [await entryAt("m1"), await entryAt("m2"), await entryAt("m3"), await entryAt("m4")],
         ["c1", "c2", "c3", "c1"],
       );
       const leaf = await space.window({ conversation: conv("a"), limit: 0, settings: ["model_change"] });

@@ -144,8 +144,8 @@ export const eraseCases: readonly ContractCase[] = [
         ["b", "c"].map((id) => space.page({ conversation: conv(id), limit: 1 })),
       );
       await space.erase(conv("a"));
-      for (const [at, id] of ["b", "c"].entries()) {
-        const from = pages[at]?.next;
+      for (const [index, id] of ["b", "c"].entries()) {
+        const from = pages[index]?.next;
         assert.ok(from);
         const { entries } = await space.page({ conversation: conv(id), limit: 9, from });
         assert.deepEqual(

@@ -214,14 +214,14 @@ export const readCases: readonly ContractCase[] = [
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
-      const at = (entry: string, day: number): EntryBody => ({
+      const runStart = (entry: string, day: number): EntryBody => ({
         ...user(`common ${entry}`, entry),
         time: `2020-01-${String(day).padStart(2, "0")}T00:00:00.000Z`,
       });
       // Written in another order than they are dated, as after an import.
-      await rig.create(space, "new", [at("n1", 20), at("n2", 21)]);
-      await rig.create(space, "old", [at("o1", 1), at("o2", 3), at("o3", 2)]);
-      await rig.append(space, "new", [at("n3", 22)]);
+      await rig.create(space, "new", [runStart("n1", 20), runStart("n2", 21)]);
+      await rig.create(space, "old", [runStart("o1", 1), runStart("o2", 3), runStart("o3", 2)]);
+      await rig.append(space, "new", [runStart("n3", 22)]);
       const search = async (limit: number, conversation?: string): Promise<readonly string[]> => {
         const scope = conversation === undefined ? {} : { conversation: conv(conversation) };
         return (await space.search({ query: "common", limit, ...scope })).map((hit) => hit.entry);

@@ -84,14 +84,14 @@ export class Rig implements AsyncDisposable {
     space: SpaceStore,
     id: string,
     bodies: readonly (EntryBody | string)[],
-    how: Partial<{ author: Author; key: string; durability: Durability }> = {},
+    options: Partial<{ author: Author; key: string; durability: Durability }> = {},
   ): Promise<AppendResult> {
-    const prepared = prepare(bodies, this.idsAndTime, how.key ?? null);
+    const prepared = prepare(bodies, this.idsAndTime, options.key ?? null);
     return space.append({
       conversation: conv(id),
-      author: how.author ?? { kind: "once" },
+      author: options.author ?? { kind: "once" },
       ...prepared,
-      durability: how.durability ?? "full",
+      durability: options.durability ?? "full",
     });
   }
 

@@ -219,15 +219,15 @@ export const runCases: readonly ContractCase[] = [
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
-      const at = (day: number): string => `2026-02-0${day}T00:00:00.000Z`;
+      const timeOf = (day: number): string => `2026-02-0${day}T00:00:00.000Z`;
       await rig.create(space, "a", [
-        { ...start("a1", { mailbox: "x", trigger: "email" }), time: at(1) },
-        { ...start("a2", { mailbox: "y" }), time: at(5) },
+        { ...start("a1", { mailbox: "x", trigger: "email" }), time: timeOf(1) },
+        { ...start("a2", { mailbox: "y" }), time: timeOf(5) },
       ]);
       await rig.create(space, "b", [
-        { ...start("b1", { mailbox: "x", trigger: "cron" }), time: at(3) },
-        { ...end("b1"), time: at(4) },
-        { ...start("b2"), time: at(2) }, // the clock was set back
+        { ...start("b1", { mailbox: "x", trigger: "cron" }), time: timeOf(3) },
+        { ...end("b1"), time: timeOf(4) },
+        { ...start("b2"), time: timeOf(2) }, // the clock was set back
       ]);
       await rig.create(await rig.space("other"), "a", [start("hidden", { mailbox: "x" })]);
       for (const limit of [1, 2, 99]) {
@@ -236,7 +236,7 @@ export const runCases: readonly ContractCase[] = [
         assert.deepEqual(await pages({ newestFirst: true }), ["a2", "b1", "b2", "a1"]);
         assert.deepEqual(await pages({ mailbox: "x" }), ["a1", "b1"]);
         assert.deepEqual(await pages({ trigger: "cron" }), ["b1"]);
-        assert.deepEqual(await pages({ since: at(2), until: at(5) }), ["b2", "b1"]);
+        assert.deepEqual(await pages({ since: timeOf(2), until: timeOf(5) }), ["b2", "b1"]);
         assert.deepEqual(await pages({ since: "2026-02-03T01:00:00+01:00" }), ["b1", "a2"]);
         assert.deepEqual(await pages({ run: "a2" }), ["a2"]);
         assert.deepEqual(await pages({ run: "hidden" }), []);
@@ -245,7 +245,7 @@ export const runCases: readonly ContractCase[] = [
       }
       const gone = space.runs({ conversation: conv("none"), limit: 1 });
       await assert.rejects(gone, (error) => isLogError(error, "conversation_not_found"));
-      for (const wrong of [{ limit: 0 }, { limit: 1, since: "yesterday" }])
+      for (const wrong of [{ limit: 0 }, { limit: 1, since: "yesterday" }, { limit: 1, after: "junk" }])
         await assert.rejects(space.runs(wrong), (error) => isLogError(error, "invalid_request"));
     },
   },

@@ -18,7 +18,7 @@ import { TailWaiters } from "#store/tail-feeds";
 import type { StoredEntry } from "#log/entry";
 import type { Lease } from "#log/lineage/head";
 import type { LogIndex } from "#log/lineage/log-index";
-import { withinBytes } from "#store/within-bytes";
+import { withinBytes } from "#store/page-bounds";
 
 interface InMemoryStoreOptions {
   /** Everything the store keeps; hand the same one to a new store to reopen it. */

@@ -1,7 +1,7 @@
 import { entryDigest, LinkCheck } from "#log/batch-links";
 import type { ConversationId } from "#log/ids";
 import { sha256 } from "#store/sha256";
-import { unprovenNote } from "#store/unproven-note";
+import { unprovenNote } from "#store/check-findings";
 import type { Finding } from "#store/requests";
 import type { IndexedLog, BatchEndRecord } from "./indexed-log.ts";
 
@@ -25,8 +25,8 @@ export async function checkLinks(log: IndexedLog, start: string): Promise<readon
   for (let from = 0; from < seqs.length; from += ENTRIES_STEP) {
     const wanted = seqs.slice(from, from + ENTRIES_STEP);
     const entries = await log.fetch(wanted);
-    for (const [at, seq] of wanted.entries()) {
-      const entry = entries[at];
+    for (const [index, seq] of wanted.entries()) {
+      const entry = entries[index];
       if (entry?.seq !== seq) return damage(`Entry ${seq} is missing`);
       const wrong = check.add(entry, ends.get(seq) ?? null);
       if (wrong !== null) return damage(wrong);
@@ -51,7 +51,7 @@ export async function firstLinkStart(
   const { origin } = log.index.head;
   if (origin === null) return "";
   const holder = await open(origin.conversation);
-  const indexed = holder?.index.at(origin);
+  const indexed = holder?.index.entryAt(origin);
   const [node] = indexed === undefined ? [] : ((await holder?.fetch([indexed.seq])) ?? []);
   return node === undefined ? "" : entryDigest(sha256, node);
 }

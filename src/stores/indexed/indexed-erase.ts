@@ -4,7 +4,8 @@ import { isLogError, LogError } from "#log/errors";
 import type { ConversationId, Digest, EntryId, SpaceId } from "#log/ids";
 import type { ForkPoint, Place } from "#log/lineage/head";
 import { findVisible } from "#log/lineage/lineage";
-import { lineageOf, notFound, openNow, settled } from "./indexed-lineage.ts";
+import { conversationNotFound } from "#store/lookup-errors";
+import { lineageOf, openNow, settled } from "./indexed-lineage.ts";
 import type { ForkRemainder, IndexedLog, LogRow, IndexedLogs } from "./indexed-log.ts";
 import type { CheckRequest, Finding } from "#store/requests";
 
@@ -17,17 +18,17 @@ export async function eraseLog(
   conversation: ConversationId,
 ): Promise<void> {
   const log = await openNow(logs, space, conversation);
-  if (log === null || log.erased) throw notFound(conversation);
+  if (log === null || log.erased) throw conversationNotFound(conversation);
   await trimUpwards(logs, space, log);
 }
 
 /** From the fork up, always: what is left of a fork may point at no entry that its source has lost. */
 async function trimUpwards(logs: IndexedLogs, space: SpaceId, from: IndexedLog): Promise<void> {
-  let at: IndexedLog | null = from;
-  while (at !== null) {
-    const source: ConversationId | undefined = at.index.head.origin?.source;
-    if (at === from || at.erased) await trimOne(logs, space, at.conversation);
-    at = source === undefined ? null : await openNow(logs, space, source);
+  let log: IndexedLog | null = from;
+  while (log !== null) {
+    const source: ConversationId | undefined = log.index.head.origin?.source;
+    if (log === from || log.erased) await trimOne(logs, space, log.conversation);
+    log = source === undefined ? null : await openNow(logs, space, source);
   }
 }
 
@@ -102,7 +103,7 @@ async function neededOf(
   const placeOf = (id: EntryId): Place | null => findVisible(indexes, conversation, id)?.place ?? null;
   const plan = planErase<Place>({
     forks: (await directForks(logs, space, conversation, all)).map(({ entry, head }) => ({
-      at: placeOf(entry) ?? lost(conversation, entry),
+      point: placeOf(entry) ?? lost(conversation, entry),
       head,
     })),
     hides: index.hideFacts.map(({ seq, target }) => ({ seq, target: placeOf(target) })),
@@ -117,7 +118,7 @@ async function neededOf(
   const { origin } = index.head;
   const { above } = plan;
   if (origin === null || above === null) return { seqs, origin: null };
-  const entry = indexes.get(above.conversation)?.at(above)?.id ?? lost(conversation, origin.entry);
+  const entry = indexes.get(above.conversation)?.entryAt(above)?.id ?? lost(conversation, origin.entry);
   return { seqs, origin: { ...above, source: origin.source, entry, head: origin.head } };
 }
 
@@ -165,8 +166,8 @@ function forksBelow(conversation: ConversationId, all: readonly LogRow[]): Reado
   const forks = Map.groupBy(all, ({ origin }) => origin?.conversation);
   const below = new Set<ConversationId>();
   const ahead: ConversationId[] = [conversation];
-  for (let at = ahead.pop(); at !== undefined; at = ahead.pop())
-    for (const fork of forks.get(at) ?? []) {
+  for (let source = ahead.pop(); source !== undefined; source = ahead.pop())
+    for (const fork of forks.get(source) ?? []) {
       // Damaged files may name each other as source.
       if (fork.conversation === conversation || below.has(fork.conversation)) continue;
       below.add(fork.conversation);

@@ -1,3 +1,4 @@
+import { conversationNotFound } from "#store/lookup-errors";
 import { isLogError, LogError } from "#log/errors";
 import { type Lineage } from "#log/lineage/lineage";
 import type { ConversationId, SpaceId } from "#log/ids";
@@ -11,12 +12,6 @@ export interface LogWithSources {
   readonly log: IndexedLog;
   readonly logs: ReadonlyMap<ConversationId, IndexedLog>;
   readonly indexes: Lineage;
-}
-
-export function notFound(conversation: ConversationId): LogError {
-  return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
-    conversation,
-  });
 }
 
 /**
@@ -61,7 +56,7 @@ export async function openLog(
   conversation: ConversationId,
 ): Promise<IndexedLog> {
   const log = await logs.open(space, conversation);
-  if (log === null || log.erased) throw notFound(conversation);
+  if (log === null || log.erased) throw conversationNotFound(conversation);
   return log;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { BatchEndAt } from "#log/batch-links";
 import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
+import { nodeNotFound } from "#store/lookup-errors";
 import {
   currentPlace,
   findVisible,
@@ -196,8 +197,8 @@ async function readWindow(
     latest.map(([, node]) => node),
   );
   const settings = new Map(
-    latest.flatMap(([type, { place }], at) => {
-      const entry = stored[at];
+    latest.flatMap(([type, { place }], index) => {
+      const entry = stored[index];
       return entry === undefined ? [] : [[type, { ...entry, place }] as const];
     }),
   );
@@ -209,9 +210,7 @@ function startOf({ indexes, log }: LogWithSources, from: Place | undefined): Pla
   const { conversation } = log;
   const place = currentPlace(indexes, conversation, from);
   if (place !== undefined) return place;
-  throw new LogError("entry_not_found", `Conversation ${conversation} has no node at that place`, {
-    conversation,
-  });
+  throw nodeNotFound(conversation);
 }
 
 async function batchEnds(
@@ -267,11 +266,11 @@ async function labelFacts(
   const levels: { log: IndexedLog; upTo: number }[] = [];
   let upTo = Number.POSITIVE_INFINITY;
   // Above an erased log nothing that is said about nodes is inherited.
-  for (let at: IndexedLog | undefined = log; at !== undefined && !at.erased;) {
-    levels.unshift({ log: at, upTo });
-    const { origin }: IndexedLog["index"]["head"] = at.index.head;
+  for (let holder: IndexedLog | undefined = log; holder !== undefined && !holder.erased;) {
+    levels.unshift({ log: holder, upTo });
+    const { origin }: IndexedLog["index"]["head"] = holder.index.head;
     upTo = origin?.head ?? 0;
-    at = origin === null ? undefined : logs.get(origin.source);
+    holder = origin === null ? undefined : logs.get(origin.source);
   }
   const nodes = new Set<EntryId>();
   for (const level of levels)

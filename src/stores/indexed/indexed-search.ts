@@ -167,8 +167,12 @@ class SearchFilter {
 
 /** Of folded text: words are compared by the same letters. */
 function* gramBits(text: string): Generator<number> {
-  for (let at = 0; at + GRAM <= text.length; at++) {
-    const [one, two, three] = [text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2)];
+  for (let index = 0; index + GRAM <= text.length; index++) {
+    const [one, two, three] = [
+      text.charCodeAt(index),
+      text.charCodeAt(index + 1),
+      text.charCodeAt(index + 2),
+    ];
     yield (Math.imul((one * 31 + two) * 31 + three, 0x9e3779b1) >>> 0) % BLOCK_BITS;
   }
 }

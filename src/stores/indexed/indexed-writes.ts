@@ -122,14 +122,14 @@ async function readCompactionTail(
 function commitOf(
   plan: WritePlan,
   batch: Pick<Batch, "key" | "digest">,
-  at: { readonly head: Head; readonly previous: string; readonly durability: Durability },
+  basis: { readonly head: Head; readonly previous: string; readonly durability: Durability },
 ): Commit {
   const { byOwner } = plan.change;
   const { key, digest } = batch;
-  const link = linkOf(sha256, plan, { headSeq: at.head.headSeq, previous: at.previous });
-  const head = changeHead(at.head, plan.change, link);
-  const entries = storedEntries(plan, at.head.headSeq);
-  return { entries, byOwner, epoch: head.epoch, key, digest, durability: at.durability, head };
+  const link = linkOf(sha256, plan, { headSeq: basis.head.headSeq, previous: basis.previous });
+  const head = changeHead(basis.head, plan.change, link);
+  const entries = storedEntries(plan, basis.head.headSeq);
+  return { entries, byOwner, epoch: head.epoch, key, digest, durability: basis.durability, head };
 }
 
 function idsBetween(index: LogIndex, fromSeq: number, toSeq: number): readonly EntryId[] {
@@ -219,10 +219,10 @@ async function forkFrom(
   const lineage = await openLineage(logs, space, source);
   const { log, indexes } = lineage;
   const { head } = log.index;
-  const at = findVisible(indexes, source, request.entry ?? head.leaf.id);
-  const place = at?.place;
-  const [node] = at && place ? await fetchNodes(lineage, pageBack(indexes, place, 1).nodes) : [];
-  const start = forkStart(sha256, { head, at, node }, request);
+  const position = findVisible(indexes, source, request.entry ?? head.leaf.id);
+  const place = position?.place;
+  const [node] = position && place ? await fetchNodes(lineage, pageBack(indexes, place, 1).nodes) : [];
+  const start = forkStart(sha256, { head, position, node }, request);
   const { deduped } = await logs.locked(space, conversation, () => startOnce(logs, space, start));
   const made = await openWhole(logs, space, conversation);
   return { ...made.index.head, lease: leaseAt(made.lease, nowMs()), deduped };

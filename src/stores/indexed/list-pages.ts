@@ -33,16 +33,16 @@ export class ListPages {
     const rest = after === undefined ? undefined : this.#rests.get(`${key} ${after}`);
     const { sorted, from } = rest ?? (await this.#sort(request));
     const conversations: ConversationRow[] = [];
-    let at = from;
-    while (at < sorted.length && conversations.length < limit) {
-      const some = sorted.slice(at, at + limit - conversations.length);
+    let index = from;
+    while (index < sorted.length && conversations.length < limit) {
+      const some = sorted.slice(index, index + limit - conversations.length);
       for (const listed of rest === undefined ? some : await this.#lookAgain(some))
         conversations.push(withoutErased(listed));
-      at += some.length;
+      index += some.length;
     }
-    const last = sorted[at - 1];
-    const next = last !== undefined && at < sorted.length && at > from ? listCursor(last) : null;
-    if (next !== null) this.#remember(`${key} ${next}`, { sorted, from: at });
+    const last = sorted[index - 1];
+    const next = last !== undefined && index < sorted.length && index > from ? listCursor(last) : null;
+    if (next !== null) this.#remember(`${key} ${next}`, { sorted, from: index });
     return { conversations, next };
   }
 

@@ -29,8 +29,8 @@ export async function checkLog(
   const reachableSeq = log.index.head.headSeq;
   if (log.damage !== null) {
     const position = log.damage.details["position"];
-    const at = { position: typeof position === "number" ? position : null, reachableSeq };
-    findings.push(finding(conversation, { severity: "damage", message: log.damage.message, ...at }));
+    const place = { position: typeof position === "number" ? position : null, reachableSeq };
+    findings.push(finding(conversation, { severity: "damage", message: log.damage.message, ...place }));
   } else if (log.file.seenSize > log.file.end) {
     const message = `${log.file.seenSize - log.file.end} bytes after the last whole batch are one that was cut off; they do not count and are set aside before the next write`;
     findings.push(finding(conversation, { severity: "torn", message, position: log.file.end, reachableSeq }));

@@ -163,9 +163,9 @@ async function copyFile(
   const length = earlier?.length ?? size;
   if (earlier !== null && earlier.identity !== identity) throw new Vanished();
   await using target = await disk.open(to, "create");
-  for (let at = 0; at < length; at += CHUNK_BYTES) {
-    const bytes = await source.read(at, Math.min(CHUNK_BYTES, length - at));
-    await target.write(bytes, at);
+  for (let offset = 0; offset < length; offset += CHUNK_BYTES) {
+    const bytes = await source.read(offset, Math.min(CHUNK_BYTES, length - offset));
+    await target.write(bytes, offset);
   }
   await target.sync();
   // An erase writes zeros over a file that has lost its name.

@@ -94,7 +94,7 @@ async function inMemory(file: DiskFile, size: number): Promise<ReadFile> {
   if (size > SHORT_BYTES) return file;
   const stat = await file.stat();
   const bytes = await file.read(0, stat.size);
-  return { stat: async () => stat, read: async (at, length) => bytes.subarray(at, at + length) };
+  return { stat: async () => stat, read: async (offset, length) => bytes.subarray(offset, offset + length) };
 }
 
 function isSame(left: FileStat, right: FileStat): boolean {
@@ -113,19 +113,19 @@ async function listedFromEnds(file: ReadFile, conversation: ConversationId): Pro
   const last = await commitEndingAt(file, size);
   if (last === null) return null;
   // Batches that may not have been on the disk yet when the last one was written can be broken while it is whole.
-  let at: EndCommit | null = last;
-  while (at !== null && (await isWhole(file, at.at, at.line, at.commit))) {
-    const start: number = at.at - at.commit.bytes;
+  let end: EndCommit | null = last;
+  while (end !== null && (await isWhole(file, end.offset, end.line, end.commit))) {
+    const start: number = end.offset - end.commit.bytes;
     if (start <= last.commit.synced || start === 0) return listed(conversation, last.commit);
-    const { prev }: CommitRecord = at.commit;
+    const { prev }: CommitRecord = end.commit;
     const before: EndCommit | null = await commitEndingAt(file, start);
-    at = before?.commit.sum === prev ? before : null;
+    end = before?.commit.sum === prev ? before : null;
   }
   return null;
 }
 
 interface EndCommit {
-  readonly at: number;
+  readonly offset: number;
   readonly line: Buffer;
   readonly commit: CommitRecord;
 }
@@ -143,7 +143,7 @@ async function commitEndingAt(
   if (lineAt === 0 && from > 0 && bytes < TAIL_BYTES_MAX) return commitEndingAt(file, end, TAIL_BYTES_MAX);
   const line = tail.subarray(lineAt, -1);
   const commit = isCommitLine(line) ? parseCommit(line) : null;
-  return commit === null ? null : { at: from + lineAt, line, commit };
+  return commit === null ? null : { offset: from + lineAt, line, commit };
 }
 
 function listed(conversation: ConversationId, commit: CommitRecord): LogRow {
@@ -177,7 +177,7 @@ function listedFromLog(log: JsonlLog | null, stat: FileStat): LogRow | null {
 async function withLastOrigin(file: DiskFile, row: LogRow | null): Promise<LogRow | null> {
   if (row?.unread !== true) return row;
   const last = await commitEndingAt(file, (await file.stat()).size);
-  if (last === null || !(await isWhole(file, last.at, last.line, last.commit))) return row;
+  if (last === null || !(await isWhole(file, last.offset, last.line, last.commit))) return row;
   return { ...row, origin: last.commit.origin, unread: false };
 }
 

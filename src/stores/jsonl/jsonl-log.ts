@@ -8,7 +8,7 @@ import type { LogIndex } from "#log/lineage/log-index";
 import type { Commit, IndexedLog, BatchEndRecord, KeyRecord } from "#stores/indexed/indexed-log";
 import type { ReadablePart } from "#stores/indexed/readable-parts";
 import { readStoredSummary } from "#log/summary";
-import { firstWithin } from "#store/within-bytes";
+import { firstWithin } from "#store/page-bounds";
 import { blobsOf, getBlob, putBlob } from "./blob-files.ts";
 import { type FileIdentity, type DiskFile, onDisk } from "./disk/disk.ts";
 import { type CommitRecord, parseEntry } from "./file/framing.ts";
@@ -84,7 +84,8 @@ export class JsonlLog implements IndexedLog {
 
   /** The file of something it stands on was found to be gone or another one: what it inherits must be read anew. */
   get outdated(): boolean {
-    for (let at: JsonlLog | null = this.source; at !== null; at = at.source) if (at.#replaced) return true;
+    for (let log: JsonlLog | null = this.source; log !== null; log = log.source)
+      if (log.#replaced) return true;
     return false;
   }
 
@@ -154,8 +155,8 @@ export class JsonlLog implements IndexedLog {
     });
   }
 
-  #addRow({ seq, id, at, bytes }: ScannedEntry, v: number): void {
-    this.#rows.set(seq, { seq, id, at, bytes, v });
+  #addRow({ seq, id, offset, bytes }: ScannedEntry, v: number): void {
+    this.#rows.set(seq, { seq, id, offset, bytes, v });
   }
 
   async write(commit: Commit): Promise<void> {
@@ -171,11 +172,11 @@ export class JsonlLog implements IndexedLog {
       ...(head.link === null ? {} : { link: head.link }),
     } as const;
     const written = await this.file.append(entries, record, head, commit.durability === "full");
-    let { at } = written;
+    let { offset } = written;
     for (const [nth, entry] of entries.entries()) {
       const bytes = written.lengths[nth] ?? 0;
-      this.#rows.set(entry.seq, { seq: entry.seq, id: entry.id, at, bytes, v: entry.v });
-      at += bytes + 1;
+      this.#rows.set(entry.seq, { seq: entry.seq, id: entry.id, offset, bytes, v: entry.v });
+      offset += bytes + 1;
     }
     this.#remember(record, entries.at(-1)?.id);
   }
@@ -240,7 +241,8 @@ function placeOf({ conversation, segment, depth }: Place): Place {
 /** The indexes of a conversation and of everything it was forked from. */
 export function lineageOf(log: JsonlLog): Lineage {
   const lineage = new Map<ConversationId, LogIndex>();
-  for (let at: JsonlLog | null = log; at !== null; at = at.source) lineage.set(at.conversation, at.index);
+  for (let holder: JsonlLog | null = log; holder !== null; holder = holder.source)
+    lineage.set(holder.conversation, holder.index);
   return lineage;
 }
 
@@ -248,7 +250,7 @@ export function lineageOf(log: JsonlLog): Lineage {
 interface Row {
   readonly seq: number;
   readonly id: EntryId;
-  readonly at: number;
+  readonly offset: number;
   readonly bytes: number;
   readonly v: number;
 }
@@ -292,14 +294,14 @@ function stretchesOf(rows: readonly Row[]): readonly (readonly Row[])[] {
   const stretches: Row[][] = [];
   let start = 0;
   let end = Number.NEGATIVE_INFINITY;
-  for (const row of rows.toSorted((a, b) => a.at - b.at)) {
-    const joins = row.at - end <= GAP_BYTES_MAX && row.at + row.bytes - start <= READ_BYTES_MAX;
+  for (const row of rows.toSorted((a, b) => a.offset - b.offset)) {
+    const joins = row.offset - end <= GAP_BYTES_MAX && row.offset + row.bytes - start <= READ_BYTES_MAX;
     if (joins) stretches.at(-1)?.push(row);
     else {
       stretches.push([row]);
-      start = row.at;
+      start = row.offset;
     }
-    end = row.at + row.bytes;
+    end = row.offset + row.bytes;
   }
   return stretches;
 }
@@ -311,15 +313,15 @@ async function readStretch(
 ): Promise<void> {
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return;
-  const bytes = await file.read(first.at, last.at + last.bytes - first.at);
+  const bytes = await file.read(first.offset, last.offset + last.bytes - first.offset);
   const stretch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (const row of rows) {
-    const from = row.at - first.at;
+    const from = row.offset - first.offset;
     const entry = entryOf(stretch.subarray(from, from + row.bytes), row);
     if (entry?.id !== row.id || entry.seq !== row.seq) {
-      throw new LogError("damaged", `Entry ${row.seq} at byte ${row.at} of its file cannot be read`, {
+      throw new LogError("damaged", `Entry ${row.seq} at byte ${row.offset} of its file cannot be read`, {
         seq: row.seq,
-        position: row.at,
+        position: row.offset,
       });
     }
     add(entry);
@@ -352,7 +354,7 @@ function restPart(batches: Stretch): Omit<ReadablePart, "damage"> {
 function damageAfter(
   conversation: ConversationId,
   [before, next, ...others]: readonly Numbers[],
-  at: { readonly position: number; readonly reason: string },
+  damage: { readonly position: number; readonly reason: string },
 ): LogError {
   const reachable = before?.lastSeq ?? 0;
   const readable = [before, next, ...others].flatMap((part) =>
@@ -361,8 +363,8 @@ function damageAfter(
   const rest = readable.length === 0 ? "no entry can be read" : `${readable.join(" and ")} can be read`;
   return new LogError(
     "damaged",
-    `Conversation ${conversation} is damaged at byte ${at.position} of its file: ${at.reason}; ${rest}, and nothing was changed`,
-    { conversation, position: at.position, reachableSeq: reachable, resumesSeq: next?.firstSeq ?? null },
+    `Conversation ${conversation} is damaged at byte ${damage.position} of its file: ${damage.reason}; ${rest}, and nothing was changed`,
+    { conversation, position: damage.position, reachableSeq: reachable, resumesSeq: next?.firstSeq ?? null },
   );
 }
 

@@ -97,18 +97,18 @@ export class OpenLogs {
   ): Promise<{ readonly above: JsonlLog | null; readonly links: readonly Link[] }> {
     const links: Link[] = [];
     const below = new Set<ConversationId>();
-    let at: ConversationId | undefined = conversation;
-    while (at !== undefined) {
-      if (below.has(at)) throw forkedFromItself(at, below);
-      below.add(at);
-      const location = locationOf(at);
+    let source: ConversationId | undefined = conversation;
+    while (source !== undefined) {
+      if (below.has(source)) throw forkedFromItself(source, below);
+      below.add(source);
+      const location = locationOf(source);
       const cached = this.#logs.get(logPath(location));
       if (cached !== undefined && (await cached.refresh()) && !cached.outdated)
         return { above: this.#keep(logPath(location), cached), links: links.toReversed() };
       const beginning: LogStart | null = await readBeginning(location);
       if (beginning === null) break;
       links.push({ location, beginning });
-      at = beginning.origin?.conversation;
+      source = beginning.origin?.conversation;
     }
     return { above: null, links: links.toReversed() };
   }

@@ -1,3 +1,4 @@
+import { conversationNotFound } from "#store/lookup-errors";
 import { join } from "node:path";
 import { idTaken } from "#log/plans/plan-start";
 import { LogError } from "#log/errors";
@@ -81,10 +82,7 @@ async function readableLog(
   { space, conversation }: Pick<SalvageRequest, "space" | "conversation">,
 ): Promise<JsonlLog> {
   const log = await logs.open(space, conversation);
-  if (log === null || log.erased)
-    throw new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
-      conversation,
-    });
+  if (log === null || log.erased) throw conversationNotFound(conversation);
   if (log.file.end === 0)
     throw new LogError("damaged", `The first entry of conversation ${conversation} cannot be read`, {
       conversation,

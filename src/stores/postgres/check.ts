@@ -1,4 +1,3 @@
-import { isSameRun } from "#log/runs/run-count";
 import { entryDigest, LinkCheck } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
@@ -6,11 +5,10 @@ import type { ConversationId, SpaceId } from "#log/ids";
 import { RunFolder } from "#log/runs/run-folder";
 import type { CheckRequest, Finding, StoreHealth } from "#store/requests";
 import { sha256 } from "#store/sha256";
-import { unprovenNote } from "#store/unproven-note";
+import { runRowProblem, unprovenNote } from "#store/check-findings";
 import type { Db, Session } from "./db.ts";
 import { toLogError } from "./postgres-errors.ts";
 import { ENTRY_COLUMNS, type EntryRow, readState, type State, toStored } from "./tables/rows.ts";
-import { readJson } from "#log/json/read-json";
 import { readSchemaState } from "./tables/migrations.ts";
 import { type FencedTable, fencedTables, isFenced } from "./tables/row-security.ts";
 
@@ -157,15 +155,7 @@ async function firstLinkStart({ session, space, state }: Log): Promise<string> {
 async function checkRuns({ session, space, state }: Log, folder: RunFolder): Promise<string | null> {
   const starts = await session.query(RUNS, [space, state.head.conversation]);
   const rows = new Map(starts.map(([seq, finished]) => [Number(seq), finished as string | null]));
-  const runs = folder.runs();
-  for (const { startSeq, last, over } of runs) {
-    const finished = rows.get(startSeq);
-    if (finished === undefined)
-      return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
-    if (over && !(finished !== null && isSameRun(readJson(finished), last)))
-      return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
-  }
-  return rows.size === runs.length ? null : "There are rows of runs that the log does not have";
+  return runRowProblem(rows, folder);
 }
 
 /** A role without pg_read_all_stats sees its own connections only. */

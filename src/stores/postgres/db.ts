@@ -203,7 +203,7 @@ export async function askEachSpace<R extends Row>(
   rows: readonly Row[],
 ): Promise<readonly R[]> {
   const columns = (some: readonly Row[]): readonly unknown[] =>
-    call.types.map((_, at) => some.map((row) => row[at]));
+    call.types.map((_, column) => some.map((row) => row[column]));
   if (!db.fenced || db.functions) return db.call<R>(call, ...columns(rows));
   const answers: R[] = [];
   for (const [space, some] of Map.groupBy(rows, ([first]) => String(first)))
@@ -247,7 +247,7 @@ export class SqlTexts {
   call({ name, types, text, scalar = false, added }: Call): string {
     const cached = this.#calls.get(name);
     if (cached !== undefined) return cached;
-    const marks = types.map((_, at) => `$${at + 1}`).join(", ");
+    const marks = types.map((_, index) => `$${index + 1}`).join(", ");
     const own = this.functions ? `select ${scalar ? "" : "* from "}@.${name}(${marks})` : typed(text, types);
     const made = this.text(added === undefined ? own : `select a.*, ${added} from (${own}) a (part)`);
     this.#calls.set(name, made);

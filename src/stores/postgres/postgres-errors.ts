@@ -86,12 +86,6 @@ export function toLogError(error: unknown, place: string): LogError {
   return new LogError(code, `${place}: ${sentence} (${message})`, details, { cause: error });
 }
 
-export function notFound(conversation: string): LogError {
-  return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
-    conversation,
-  });
-}
-
 export function idBusy(conversation: ConversationId): LogError {
   return new LogError(
     "busy",

@@ -1,4 +1,3 @@
-import { isSameRun } from "#log/runs/run-count";
 import { parentPort, workerData } from "node:worker_threads";
 import { entryDigest, LinkCheck } from "#log/batch-links";
 import { decodeEntry } from "#log/codec";
@@ -7,14 +6,13 @@ import type { SpaceId } from "#log/ids";
 import { RunFolder } from "#log/runs/run-folder";
 import { sha256 } from "#store/sha256";
 import type { Finding } from "#store/requests";
-import { unprovenNote } from "#store/unproven-note";
+import { runRowProblem, unprovenNote } from "#store/check-findings";
 import type { CheckReport, CheckTask } from "./run-check.ts";
 import { toLogError, toWire } from "./sqlite-errors.ts";
 import { ReadConnection } from "#stores/sqlite/read/read-connection";
 import type { Reader } from "#stores/sqlite/read/reader";
 import { rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow, linkText } from "#stores/sqlite/tables/rows";
-import { readJson } from "#log/json/read-json";
 
 // The entry of a check's thread.
 
@@ -118,7 +116,7 @@ function checkLog(reader: Reader, conversation: Conversation): readonly Finding[
 /** A fork's first link goes on from the digest of the node it grew from; what an erase left begins anew. */
 function firstLinkStart(reader: Reader, { fork, listed }: Conversation): string {
   if (fork === null || !listed) return "";
-  const [node] = reader.lookup.path(fork.at, 1).rows;
+  const [node] = reader.lookup.path(fork.point, 1).rows;
   return node === undefined ? "" : entryDigest(sha256, reader.lookup.stored(node));
 }
 
@@ -162,13 +160,5 @@ function checkParent({ lookup }: Reader, row: LinkedRow): string | null {
 function checkRuns(reader: Reader, { row, head }: Conversation, folder: RunFolder): string | null {
   if (head.summary === null) return null;
   const rows = new Map(reader.sql.all<[seq: number, finished: string | null]>(RUN_ROWS, row, head.headSeq));
-  const runs = folder.runs();
-  for (const { startSeq, last, over } of runs) {
-    const finished = rows.get(startSeq);
-    if (finished === undefined)
-      return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
-    if (over && !(finished !== null && isSameRun(readJson(finished), last)))
-      return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
-  }
-  return rows.size === runs.length ? null : "There are rows of runs that the log does not have";
+  return runRowProblem(rows, folder);
 }

@@ -91,12 +91,6 @@ export function storeClosed(path: string): LogError {
   return new LogError("store_gone", `The store ${path} was closed`, { path });
 }
 
-export function notFound(conversation: string): LogError {
-  return new LogError("conversation_not_found", `There is no conversation ${conversation} here`, {
-    conversation,
-  });
-}
-
 /** An error on its way between threads: only data survives the crossing. */
 export interface WireError {
   readonly code: ErrorCode;

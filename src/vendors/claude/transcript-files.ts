@@ -47,15 +47,15 @@ async function isSameFile(one: string, other: string, note: Buffer): Promise<boo
   await using first = await open(one, "r");
   await using second = await open(other, "r");
   const [left, right] = [Buffer.alloc(CHUNK_BYTES), Buffer.alloc(CHUNK_BYTES)];
-  let at = 0;
+  let offset = 0;
   for (;;) {
-    const a = await first.read(left, 0, CHUNK_BYTES, at);
+    const a = await first.read(left, 0, CHUNK_BYTES, offset);
     if (a.bytesRead === 0) break;
-    const b = await second.read(right, 0, a.bytesRead, at);
+    const b = await second.read(right, 0, a.bytesRead, offset);
     if (left.compare(right, 0, b.bytesRead, 0, a.bytesRead) !== 0) return false;
-    at += a.bytesRead;
+    offset += a.bytesRead;
   }
-  const rest = await second.read(right, 0, CHUNK_BYTES, at);
+  const rest = await second.read(right, 0, CHUNK_BYTES, offset);
   return right.subarray(0, rest.bytesRead).equals(note);
 }
 

@@ -15,7 +15,7 @@ const INTERRUPTED = /^\[Request interrupted by user[^\]]*\]$/;
 interface Answer {
   readonly id: string | null;
   readonly time: string | null;
-  readonly at: number;
+  readonly index: number;
   readonly content: ContentBlock[];
 }
 
@@ -38,12 +38,12 @@ export function messagesIn(records: readonly Fields[]): readonly NativeMessage[]
     if (record["type"] === "assistant") {
       const id = answerId(record);
       if (answer === null || id === null || answer.id !== id) {
-        answer = { id, time: timeOf(record), at: messages.length, content: [] };
+        answer = { id, time: timeOf(record), index: messages.length, content: [] };
       }
       answer.content.push(...partsOf(record));
-      const before = messages[answer.at]?.message;
+      const before = messages[answer.index]?.message;
       const message: Message = { ...before, ...extrasOf(record), role: "assistant", content: answer.content };
-      messages[answer.at] = { id, time: answer.time, message };
+      messages[answer.index] = { id, time: answer.time, message };
       for (const block of partsOf(record)) if (block.type === "toolCall") tools.set(block.id, block.name);
       continue;
     }

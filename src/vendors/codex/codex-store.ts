@@ -135,7 +135,7 @@ const OUTPUTS: ReadonlySet<string> = new Set(["function_call_output", "custom_to
 interface Answer {
   readonly time: string | null;
   readonly content: ContentBlock[];
-  readonly at: number;
+  readonly index: number;
 }
 
 /** Gathers the messages of a rollout. Thought, text and calls are records of their own; they make up one answer. */
@@ -153,12 +153,12 @@ export function rolloutReader(): RecordReader {
     // A thought or a text after a text begins the next answer; a call belongs to what was said before it.
     const begins = parts.some((part) => part.type !== "toolCall");
     if (answer === null || (begins && answer.content.some((part) => part.type !== "thinking"))) {
-      answer = { time, content: [], at: messages.length };
+      answer = { time, content: [], index: messages.length };
     }
     answer.content.push(...parts);
     const extras = model === null ? {} : { model };
-    const messageId = messages[answer.at]?.id ?? id;
-    messages[answer.at] = {
+    const messageId = messages[answer.index]?.id ?? id;
+    messages[answer.index] = {
       id: messageId,
       time: answer.time,
       message: { role: "assistant", content: answer.content, ...extras },

@@ -44,7 +44,7 @@ test("keeps each node and each hide that a fork sees, and no other", () => {
           log === "above" ? null : (ancestors[segment - 1] ?? null);
         const name = ({ log, segment }: At): string => `${log} ${segment}`;
         const facts: EraseFacts<At> = {
-          forks: asked.map(({ at, head }) => ({ at: nodeAt(at), head })),
+          forks: asked.map(({ at, head }) => ({ point: nodeAt(at), head })),
           hides: said.map((target, seq) => ({ seq: seq * 2, target: nodeAt(target) })),
           isOwn: ({ log }) => log === "own",
           segmentName: name,
@@ -59,12 +59,12 @@ test("keeps each node and each hide that a fork sees, and no other", () => {
         const plan = planErase(facts);
         expect(plan === null).toBe(facts.forks.length === 0);
         if (plan === null) return;
-        const seen = new Set(facts.forks.flatMap(({ at }) => pathOf(at)));
+        const seen = new Set(facts.forks.flatMap(({ point: at }) => pathOf(at)));
         for (const node of all.filter(({ log }) => log === "own"))
           expect(node.depth <= (plan.depths.get(node.segment) ?? -1)).toBe(seen.has(node));
         for (const { seq, target } of facts.hides) {
           const used = facts.forks.some(
-            ({ at, head }) => head >= seq && target !== null && pathOf(at).includes(target),
+            ({ point: at, head }) => head >= seq && target !== null && pathOf(at).includes(target),
           );
           expect(plan.hides.has(seq)).toBe(used);
         }

@@ -131,15 +131,15 @@ export class AcpSessions {
 
   /** Takes up a session that a call has made; what the agent said of it before the answer was kept. */
   async register(
-    at: SessionPlace & {
+    place: SessionPlace & {
       readonly answer: Answer;
       readonly hasHistory?: boolean;
     },
   ): Promise<AcpSession> {
-    const session = this.#session(at);
-    const replay = at.hasHistory === true ? session.replay() : null;
+    const session = this.#session(place);
+    const replay = place.hasHistory === true ? session.replay() : null;
     this.#registry.add(session);
-    await this.#applySettings(session, at.answer, at.settings);
+    await this.#applySettings(session, place.answer, place.settings);
     // Few agents tell a fork's history again; from the others nothing is heard.
     if (replay !== null && replay.messages.length > 0) session.transcript = replay.messages;
     return session;

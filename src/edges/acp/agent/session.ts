@@ -236,12 +236,12 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
   async #lookUp(turn: Turn, cause: "dead" | "stopped"): Promise<void> {
     const record = await this.#parts.record(cause).catch(() => null);
     const { prompt, translator } = turn;
-    const known = {
+    const translation = {
       prompt,
       text: null,
       isKnown: ({ id }: { readonly id: string }) => translator.isKnown(id),
     };
-    for (const event of unrecordedEvents(record ?? [], known)) turn.queue.push(event);
+    for (const event of unrecordedEvents(record ?? [], translation)) turn.queue.push(event);
   }
 
   #end(turn: Turn, raw: RawEnd): void {

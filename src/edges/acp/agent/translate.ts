@@ -101,7 +101,7 @@ export class Translator {
   #toolName(update: Fields): string {
     const own = this.#dialect.toolName(fieldsOf(update["_meta"]));
     const named = [update["name"], own, update["title"], update["kind"]];
-    const name = named.find((given) => typeof given === "string" && given !== "");
+    const name = named.find((candidate) => typeof candidate === "string" && candidate !== "");
     return typeof name === "string" ? name : "tool";
   }
 

@@ -80,7 +80,7 @@ export class HiddenFailure {
   /** The failure behind a result that calls itself a success; null when there is none. */
   behind(result: Json): EndError | null {
     const failure = ["_meta", "jetbrains", "air", "sessionFailure"].reduce<Fields>(
-      (at, name) => fieldsOf(at[name]),
+      (fields, name) => fieldsOf(fields[name]),
       fieldsOf(result),
     );
     if (failure["severity"] === "error") {

@@ -199,16 +199,18 @@ export class Bridge implements HostPort {
 
   /** The agent's own answer, with what the bridge can do beyond it. */
   async #initialize(request: HostRequest): Promise<void> {
-    const given = fieldsOf(request.value());
-    const asked = given["protocolVersion"];
-    const version = typeof asked === "number" && asked > 1 ? 1 : (asked ?? 1);
+    const params = fieldsOf(request.value());
+    const hostVersion = params["protocolVersion"];
+    const version = typeof hostVersion === "number" && hostVersion > 1 ? 1 : (hostVersion ?? 1);
     this.#introduction =
-      version === asked ? request.paramsText : JSON.stringify({ ...given, protocolVersion: version });
-    const session = fieldsOf(fieldsOf(given["clientCapabilities"])["session"]);
+      version === hostVersion ? request.paramsText : JSON.stringify({ ...params, protocolVersion: version });
+    const session = fieldsOf(fieldsOf(params["clientCapabilities"])["session"]);
     this.#showsNotices = typeof session["notices"] === "object" && session["notices"] !== null;
     const result = fieldsOf(await this.#upstreams[0].introduce());
     const can = fieldsOf(result["agentCapabilities"]);
-    const theirs = Object.entries(fieldsOf(can["sessionCapabilities"])).filter(([, how]) => how !== null);
+    const theirs = Object.entries(fieldsOf(can["sessionCapabilities"])).filter(
+      ([, capability]) => capability !== null,
+    );
     const sessionCapabilities = { ...OURS, ...Object.fromEntries(theirs) };
     const meta = { version: this.#options.version, agents: agentNames(this.#context) };
     if (request.id === null) return;
@@ -230,11 +232,11 @@ export class Bridge implements HostPort {
 
   /** What was asked before the host closed its end is answered, unless it is a prompt: that could take for ever. */
   async answerRest(): Promise<void> {
-    const asked = [...this.#working].filter(([, { method }]) => method !== "session/prompt");
-    if (asked.length === 0 || asked.length < this.#working.size) return;
+    const requests = [...this.#working].filter(([, { method }]) => method !== "session/prompt");
+    if (requests.length === 0 || requests.length < this.#working.size) return;
     const done = new AbortController();
     const late = this.#clock.sleep(REST_MS, done.signal);
-    await Promise.race([Promise.allSettled(asked.map(([work]) => work)), late]);
+    await Promise.race([Promise.allSettled(requests.map(([work]) => work)), late]);
     done.abort();
   }
 

@@ -80,7 +80,7 @@ interface Calls {
   readonly results: Map<string, ToolResult>;
   /** Calls without a result by now. */
   open: number;
-  shown: boolean;
+  isShown: boolean;
 }
 
 type Waiting =
@@ -125,7 +125,7 @@ export class Replay {
 
   #addMessage(entry: EntryOf<"message">, message: Message): void {
     const ids = new Set(message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])));
-    const calls: Calls = { results: new Map(), open: ids.size, shown: false };
+    const calls: Calls = { results: new Map(), open: ids.size, isShown: false };
     for (const id of ids) this.#open.set(id, calls);
     this.#waiting.push({ entry, message, calls });
   }
@@ -135,7 +135,7 @@ export class Replay {
     if (calls === undefined) return;
     this.#open.delete(result.toolCallId);
     calls.open--;
-    if (calls.shown) this.#waiting.push({ late: result });
+    if (calls.isShown) this.#waiting.push({ late: result });
     else calls.results.set(result.toolCallId, result);
   }
 
@@ -146,7 +146,7 @@ export class Replay {
       else {
         const { entry, message, calls } = next;
         if (calls.open > 0 && this.#waiting.length - count <= waitingMax) break;
-        calls.shown = true;
+        calls.isShown = true;
         if (message.role === "user") yield* userChunks(entry);
         else if (message.role === "assistant")
           yield* replyChunks(entry, message, { results: calls.results, describe: this.#describe });

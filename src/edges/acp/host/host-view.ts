@@ -40,7 +40,7 @@ export class HostView {
     onEvent: (event) => this.#receive(event),
     onLimit: (limit) => this.#ask(switchQuestion(limit)),
     onPoisoned: (poison) => this.#ask(hideQuestion(poison, this.#conversation.upstream.agent)),
-    onPermission: (asked, signal) => this.#askLeave(asked, signal),
+    onPermission: (permission, signal) => this.#askLeave(permission, signal),
   };
   readonly #parts: BridgeParts;
   readonly #conversation: ViewedConversation;

@@ -197,11 +197,11 @@ async function messagesOf(
 /** The sessions that only agents know, newest first. */
 async function nativeSessions(bridge: BridgeContext): Promise<readonly NativeSession[]> {
   if (bridge.holdfast.spaceId !== NATIVE_SPACE) return [];
-  const known = new Set([...(await linkedIds(bridge, bridge.holdfast)), ...(await linkedElsewhere(bridge))]);
+  const linked = new Set([...(await linkedIds(bridge, bridge.holdfast)), ...(await linkedElsewhere(bridge))]);
   const lists = await Promise.all(bridge.upstreams.map((upstream) => sessionsOf(upstream)));
   return lists
     .flat()
-    .filter(({ sessionId }) => !known.has(sessionId))
+    .filter(({ sessionId }) => !linked.has(sessionId))
     .toSorted((one, other) => (other.updatedAt ?? "").localeCompare(one.updatedAt ?? ""));
 }
 

@@ -105,7 +105,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
   const from = await bridge.conversations.open(source.id);
   const message =
     textIn(optionsIn(request)["at"]) ?? request.text("_meta", "jetbrains", "air", "fork", "messageId");
-  const at = message === null ? null : await findMessage(source, message);
+  const entry = message === null ? null : await findMessage(source, message);
   const cwd = request.text("cwd");
   await checkFolder(request);
   const { agent } = from.upstream;
@@ -115,7 +115,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
     await keepParams(conversation, request);
     await moveTo(conversation, request);
   };
-  const places = { ...(at === null ? {} : { at }), ...(cwd === null ? {} : { cwd }) };
+  const places = { ...(entry === null ? {} : { at: entry }), ...(cwd === null ? {} : { cwd }) };
   const forked = await bridge.turns.fork(source.id, { agent, ...places, prepare, ...from.view.host });
   const conversation = await bridge.conversations.open(forked.conversation.id);
   const meta = { source: source.id, notUndone: NOT_UNDONE };

@@ -145,10 +145,10 @@ function upstreamFor({ upstreams }: BridgeContext, request: HostRequest): Hosted
 export function respondWith(
   bridge: BridgeContext,
   request: HostRequest,
-  at: { readonly answer: Answer; readonly session: BridgeSession | null; readonly more?: readonly Edit[] },
+  reply: { readonly answer: Answer; readonly session: BridgeSession | null; readonly more?: readonly Edit[] },
 ): void {
-  const { message } = at.answer;
-  const { session, more = [] } = at;
+  const { message } = reply.answer;
+  const { session, more = [] } = reply;
   if (request.id === null || message.id === null) return;
   const ids = session === null ? [] : rewriteIds(message, session.id, session.conversation);
   const own = { span: message.id, text: request.id };

@@ -40,9 +40,9 @@ export class EventUpdates {
   }
 
   #kindOf(toolCallId: string): "tool_call" | "tool_call_update" {
-    const known = this.#calls.has(toolCallId);
+    const isKnown = this.#calls.has(toolCallId);
     this.#calls.add(toolCallId);
-    return known ? "tool_call_update" : "tool_call";
+    return isKnown ? "tool_call_update" : "tool_call";
   }
 
   #tool(event: Extract<TurnEvent, { type: "tool" }>): Fields {

@@ -14,42 +14,42 @@ const CLOSE_BRACE = 125;
 
 const STEPS_MAX = 32; // up to here a loop finds the quote sooner than a call of indexOf does
 
-/** The first offset at or after `at` that is not white space, or `end`. */
+/** The first offset at or after `start` that is not white space, or `end`. */
 export function skipSpace(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end) {
-    const byte = bytes[at];
+  let offset = start;
+  while (offset < end) {
+    const byte = bytes[offset];
     if (byte !== 32 && byte !== 10 && byte !== 13 && byte !== 9) break;
-    at++;
+    offset++;
   }
-  return at;
+  return offset;
 }
 
 /** The offset after the quote that closes the string opened at `open`; -1 if none does before `end`. */
 export function stringEnd(bytes: Uint8Array, open: number, end: number): number {
-  let at = open + 1;
-  while (at < end) {
+  let offset = open + 1;
+  while (offset < end) {
     // Names and ids are short; text with many escaped quotes stays in this loop too.
-    const near = Math.min(at + STEPS_MAX, end);
-    while (at < near) {
-      const byte = bytes[at];
-      if (byte === QUOTE) return at + 1;
-      at += byte === BACKSLASH ? 2 : 1;
+    const near = Math.min(offset + STEPS_MAX, end);
+    while (offset < near) {
+      const byte = bytes[offset];
+      if (byte === QUOTE) return offset + 1;
+      offset += byte === BACKSLASH ? 2 : 1;
     }
-    const quote = bytes.indexOf(QUOTE, at);
+    const quote = bytes.indexOf(QUOTE, offset);
     if (quote === -1 || quote >= end) return -1;
-    // `at` begins a character, so backslashes before it escape nothing behind it.
+    // `offset` begins a character, so backslashes before it escape nothing behind it.
     let slash = quote;
-    while (slash > at && bytes[slash - 1] === BACKSLASH) slash--;
+    while (slash > offset && bytes[slash - 1] === BACKSLASH) slash--;
     if ((quote - slash) % 2 === 0) return quote + 1;
-    at = quote + 1;
+    offset = quote + 1;
   }
   return -1;
 }
 
-/** The offset of the next string's opening quote at or after `at`, outside of strings; -1 if there is none. */
-export function nextString(bytes: Uint8Array, at: number, end: number): number {
-  const quote = bytes.indexOf(QUOTE, at);
+/** The offset of the next string's opening quote at or after `start`, outside of strings; -1 if there is none. */
+export function nextString(bytes: Uint8Array, start: number, end: number): number {
+  const quote = bytes.indexOf(QUOTE, start);
   return quote < end ? quote : -1;
 }
 
@@ -58,25 +58,25 @@ function valueEnd(bytes: Uint8Array, start: number, end: number): number {
   const first = bytes[start];
   if (first === QUOTE) return stringEnd(bytes, start, end);
   if (first === OPEN_BRACE || first === OPEN_BRACKET) return containerEnd(bytes, start, end);
-  let at = start;
-  while (at < end && isScalar(bytes[at])) at++;
-  return at === start ? -1 : at;
+  let offset = start;
+  while (offset < end && isScalar(bytes[offset])) offset++;
+  return offset === start ? -1 : offset;
 }
 
 /** Brackets are counted, not paired: a text that closes "[" with "}" is no JSON, whoever reads it. */
 function containerEnd(bytes: Uint8Array, start: number, end: number): number {
   let depth = 0;
-  let at = start;
-  while (at < end) {
-    const byte = bytes[at];
+  let offset = start;
+  while (offset < end) {
+    const byte = bytes[offset];
     if (byte === QUOTE) {
-      at = stringEnd(bytes, at, end);
-      if (at === -1) return -1;
+      offset = stringEnd(bytes, offset, end);
+      if (offset === -1) return -1;
       continue;
     }
-    at++;
+    offset++;
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
-    else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at;
+    else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return offset;
   }
   return -1;
 }
@@ -84,11 +84,11 @@ function containerEnd(bytes: Uint8Array, start: number, end: number): number {
 /** Whether brackets open more than `levels` deep in these bytes. */
 export function isDeeperThan(levels: number, bytes: Uint8Array, start: number, end: number): boolean {
   let depth = 0;
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at];
+  for (let offset = start; offset < end; offset++) {
+    const byte = bytes[offset];
     if (byte === QUOTE) {
-      at = stringEnd(bytes, at, end) - 1;
-      if (at < 0) return false;
+      offset = stringEnd(bytes, offset, end) - 1;
+      if (offset < 0) return false;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (++depth > levels) return true;
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
@@ -121,7 +121,7 @@ export class Walk {
   readonly #bytes: Uint8Array;
   readonly #limit: number;
   readonly #close: number;
-  #at: number;
+  #offset: number;
 
   /** `start` is where the opening bracket should stand. */
   constructor(bytes: Uint8Array, start: number, limit: number) {
@@ -129,41 +129,41 @@ export class Walk {
     this.#bytes = bytes;
     this.#limit = open === OPEN_BRACE || open === OPEN_BRACKET ? limit : 0;
     this.#close = open === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
-    this.#at = start + 1;
+    this.#offset = start + 1;
   }
 
   next(): boolean {
     const bytes = this.#bytes;
     const limit = this.#limit;
-    let at = skipSpace(bytes, this.#at, limit);
-    if (at >= limit) return false;
-    if (bytes[at] === this.#close) {
-      this.after = at + 1;
+    let offset = skipSpace(bytes, this.#offset, limit);
+    if (offset >= limit) return false;
+    if (bytes[offset] === this.#close) {
+      this.after = offset + 1;
       return this.#stop();
     }
     if (this.end > 0) {
-      if (bytes[at] !== COMMA) return this.#stop();
-      at = skipSpace(bytes, at + 1, limit);
+      if (bytes[offset] !== COMMA) return this.#stop();
+      offset = skipSpace(bytes, offset + 1, limit);
     }
     if (this.#close === CLOSE_BRACE) {
-      if (at >= limit || bytes[at] !== QUOTE) return this.#stop();
-      this.nameStart = at;
-      this.nameEnd = stringEnd(bytes, at, limit);
+      if (offset >= limit || bytes[offset] !== QUOTE) return this.#stop();
+      this.nameStart = offset;
+      this.nameEnd = stringEnd(bytes, offset, limit);
       if (this.nameEnd === -1) return this.#stop();
-      at = skipSpace(bytes, this.nameEnd, limit);
-      if (at >= limit || bytes[at] !== COLON) return this.#stop();
-      at = skipSpace(bytes, at + 1, limit);
+      offset = skipSpace(bytes, this.nameEnd, limit);
+      if (offset >= limit || bytes[offset] !== COLON) return this.#stop();
+      offset = skipSpace(bytes, offset + 1, limit);
     }
-    const end = valueEnd(bytes, at, limit);
+    const end = valueEnd(bytes, offset, limit);
     if (end === -1) return this.#stop();
-    this.start = at;
+    this.start = offset;
     this.end = end;
-    this.#at = end;
+    this.#offset = end;
     return true;
   }
 
   #stop(): false {
-    this.#at = this.#limit;
+    this.#offset = this.#limit;
     return false;
   }
 }

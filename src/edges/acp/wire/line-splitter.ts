@@ -36,24 +36,24 @@ export class LineSplitter {
   push(chunk: Uint8Array): readonly Uint8Array[] {
     const lines: Uint8Array[] = [];
     let tooLong = false;
-    for (let at = 0; at < chunk.length;) {
-      const newline = chunk.indexOf(NEWLINE, at);
+    for (let start = 0; start < chunk.length;) {
+      const newline = chunk.indexOf(NEWLINE, start);
       const end = newline === -1 ? chunk.length : newline;
-      if (!this.#skipping && this.#size + end - at > this.#bytesMax) {
+      if (!this.#skipping && this.#size + end - start > this.#bytesMax) {
         tooLong = true;
         this.#skipping = true;
         this.#empty();
       }
       if (newline === -1) {
-        if (!this.#skipping) this.#append(chunk.subarray(at));
+        if (!this.#skipping) this.#append(chunk.subarray(start));
         break;
       }
       if (this.#skipping) this.#skipping = false;
       else {
-        const line = this.#finish(chunk.subarray(at, end));
+        const line = this.#finish(chunk.subarray(start, end));
         if (line.length > 0) lines.push(line);
       }
-      at = end + 1;
+      start = end + 1;
     }
     if (tooLong) throw new LineTooLong(this.#bytesMax, lines);
     return lines;

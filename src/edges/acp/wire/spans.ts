@@ -188,8 +188,8 @@ export function textAt(bytes: Uint8Array, span: Span): string {
 export function stringAt(bytes: Uint8Array, span: Span | null): string | null {
   if (span === null || bytes[span.start] !== QUOTE) return null;
   const end = span.end - 1;
-  for (let at = span.start + 1; at < end; at++) {
-    const byte = bytes[at] ?? 0;
+  for (let offset = span.start + 1; offset < end; offset++) {
+    const byte = bytes[offset] ?? 0;
     if (byte < 32 || byte > 126 || byte === BACKSLASH) return decoded(textAt(bytes, span));
   }
   return viewOf(bytes).toString("latin1", span.start + 1, end);

@@ -46,14 +46,14 @@ export function replaceInStrings(bytes: Uint8Array, within: Span, from: string, 
   if (from === "" || !from.isWellFormed()) return edits;
   const needle = needleOf(from);
   const text = JSON.stringify(to).slice(1, -1);
-  for (let at = within.start; ;) {
-    const open = nextString(bytes, at, within.end);
+  for (let offset = within.start; ;) {
+    const open = nextString(bytes, offset, within.end);
     if (open === -1) return edits;
     const end = stringEnd(bytes, open, within.end);
     if (end === -1) return edits;
     const inside = { start: open + 1, end: end - 1 };
     for (const span of matchesIn(bytes, inside, needle)) edits.push({ span, text });
-    at = end;
+    offset = end;
   }
 }
 
@@ -67,10 +67,10 @@ interface Needle {
 function needleOf(text: string): Needle {
   const bytes = Buffer.from(text);
   const codes = new Int32Array(bytes.length).fill(-1);
-  let at = 0;
+  let offset = 0;
   for (const char of text) {
-    codes[at] = char.codePointAt(0) ?? -1;
-    at += Buffer.byteLength(char);
+    codes[offset] = char.codePointAt(0) ?? -1;
+    offset += Buffer.byteLength(char);
   }
   return { bytes, codes };
 }
@@ -78,36 +78,36 @@ function needleOf(text: string): Needle {
 function matchesIn(bytes: Uint8Array, inside: Span, needle: Needle): readonly Span[] {
   const spans: Span[] = [];
   const first = needle.bytes[0];
-  let at = inside.start;
-  while (at < inside.end) {
-    const byte = bytes[at];
-    const end = byte === BACKSLASH || byte === first ? matchEnd(bytes, at, inside.end, needle) : -1;
+  let offset = inside.start;
+  while (offset < inside.end) {
+    const byte = bytes[offset];
+    const end = byte === BACKSLASH || byte === first ? matchEnd(bytes, offset, inside.end, needle) : -1;
     if (end !== -1) {
-      spans.push({ start: at, end });
-      at = end;
-    } else at += byte === BACKSLASH ? escapeSize(bytes, at, escapedCode(bytes, at)) : 1;
+      spans.push({ start: offset, end });
+      offset = end;
+    } else offset += byte === BACKSLASH ? escapeSize(bytes, offset, escapedCode(bytes, offset)) : 1;
   }
   return spans;
 }
 
 /** Where a match that starts at `start` ends; -1 if none does. UTF-8 needs no decoding: no character hides in another. */
 function matchEnd(bytes: Uint8Array, start: number, end: number, needle: Needle): number {
-  let at = start;
+  let offset = start;
   let matched = 0;
   while (matched < needle.bytes.length) {
-    if (at >= end) return -1;
-    if (bytes[at] === BACKSLASH) {
-      const code = escapedCode(bytes, at);
+    if (offset >= end) return -1;
+    if (bytes[offset] === BACKSLASH) {
+      const code = escapedCode(bytes, offset);
       if (code === -1 || code !== needle.codes[matched]) return -1;
-      at += escapeSize(bytes, at, code);
+      offset += escapeSize(bytes, offset, code);
       matched += utf8Size(code);
     } else {
-      if (bytes[at] !== needle.bytes[matched]) return -1;
-      at++;
+      if (bytes[offset] !== needle.bytes[matched]) return -1;
+      offset++;
       matched++;
     }
   }
-  return at;
+  return offset;
 }
 
 const ESCAPES: { readonly [letter: string]: string } = {
@@ -126,26 +126,26 @@ const ESCAPED: Int32Array = Int32Array.from({ length: 256 }, (_, byte) => {
 });
 const LETTER_U = 117;
 
-/** The code point that the escape at `at` stands for, two escapes if they are a surrogate pair; -1 if it is malformed. */
-function escapedCode(bytes: Uint8Array, at: number): number {
-  const letter = bytes[at + 1] ?? 0;
+/** The code point that the escape at `offset` stands for, two escapes if they are a surrogate pair; -1 if it is malformed. */
+function escapedCode(bytes: Uint8Array, offset: number): number {
+  const letter = bytes[offset + 1] ?? 0;
   if (letter !== LETTER_U) return ESCAPED[letter] ?? -1;
-  const unit = hexAt(bytes, at + 2);
+  const unit = hexAt(bytes, offset + 2);
   if (unit < 0xd800 || unit > 0xdbff) return unit;
-  if (bytes[at + 6] !== BACKSLASH || bytes[at + 7] !== LETTER_U) return unit;
-  const low = hexAt(bytes, at + 8);
+  if (bytes[offset + 6] !== BACKSLASH || bytes[offset + 7] !== LETTER_U) return unit;
+  const low = hexAt(bytes, offset + 8);
   return low < 0xdc00 || low > 0xdfff ? unit : 0x10000 + (unit - 0xd800) * 0x400 + (low - 0xdc00);
 }
 
-function escapeSize(bytes: Uint8Array, at: number, code: number): number {
+function escapeSize(bytes: Uint8Array, offset: number, code: number): number {
   if (code > 0xffff) return 12;
-  return code !== -1 && bytes[at + 1] === LETTER_U ? 6 : 2;
+  return code !== -1 && bytes[offset + 1] === LETTER_U ? 6 : 2;
 }
 
 function hexAt(bytes: Uint8Array, start: number): number {
   let value = 0;
-  for (let at = start; at < start + 4; at++) {
-    const byte = bytes[at] ?? 0;
+  for (let offset = start; offset < start + 4; offset++) {
+    const byte = bytes[offset] ?? 0;
     const letter = byte | 32;
     if (byte >= 48 && byte <= 57) value = value * 16 + byte - 48;
     else if (letter >= 97 && letter <= 102) value = value * 16 + letter - 87;

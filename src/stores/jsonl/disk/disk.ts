@@ -13,8 +13,8 @@ export interface FileStat {
 export interface DiskFile extends AsyncDisposable {
   stat(): Promise<FileStat>;
   /** The bytes from a position on; fewer than asked only at the end of the file. */
-  read(at: number, length: number): Promise<Uint8Array>;
-  write(bytes: Uint8Array, at: number): Promise<void>;
+  read(offset: number, length: number): Promise<Uint8Array>;
+  write(bytes: Uint8Array, offset: number): Promise<void>;
   truncate(size: number): Promise<void>;
   /** Everything written to the file, by whichever handle, is on the disk when it resolves. */
   sync(): Promise<void>;

@@ -79,21 +79,21 @@ class NodeFile implements DiskFile {
     return statOf(await this.#handle.stat({ bigint: true }));
   }
 
-  async read(at: number, length: number): Promise<Uint8Array> {
+  async read(offset: number, length: number): Promise<Uint8Array> {
     const bytes = Buffer.allocUnsafe(length);
     let got = 0;
     while (got < length) {
-      const { bytesRead } = await this.#handle.read(bytes, got, length - got, at + got);
+      const { bytesRead } = await this.#handle.read(bytes, got, length - got, offset + got);
       if (bytesRead === 0) break;
       got += bytesRead;
     }
     return bytes.subarray(0, got);
   }
 
-  async write(bytes: Uint8Array, at: number): Promise<void> {
+  async write(bytes: Uint8Array, offset: number): Promise<void> {
     let put = 0;
     while (put < bytes.length)
-      put += (await this.#handle.write(bytes, put, bytes.length - put, at + put)).bytesWritten;
+      put += (await this.#handle.write(bytes, put, bytes.length - put, offset + put)).bytesWritten;
   }
 
   truncate(size: number): Promise<void> {

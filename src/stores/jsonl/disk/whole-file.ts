@@ -68,7 +68,7 @@ export async function replaceAndBlank(disk: Disk, tempFile: string, path: string
 async function blank(file: DiskFile): Promise<void> {
   const { size } = await file.stat();
   const zeros = new Uint8Array(Math.min(size, CHUNK_BYTES));
-  for (let at = 0; at < size; at += CHUNK_BYTES)
-    await file.write(zeros.subarray(0, Math.min(CHUNK_BYTES, size - at)), at);
+  for (let offset = 0; offset < size; offset += CHUNK_BYTES)
+    await file.write(zeros.subarray(0, Math.min(CHUNK_BYTES, size - offset)), offset);
   await file.sync();
 }

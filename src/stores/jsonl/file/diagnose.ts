@@ -15,10 +15,10 @@ const COMMIT_MARK = '\n{"commit":{"v":';
 /** The first line of a stretch that is not UTF-8 or not JSON; null when all of them are. */
 export async function firstBadLine(file: DiskFile, from: number, to: number): Promise<number | null> {
   const lines = new Lines(file, from, to);
-  while (lines.at < to) {
-    const { at } = lines;
+  while (lines.offset < to) {
+    const { offset } = lines;
     const line = lines.next() ?? (await lines.read());
-    if (line === null || parseLine(line) === null) return at;
+    if (line === null || parseLine(line) === null) return offset;
   }
   return null;
 }
@@ -47,9 +47,9 @@ export async function* wholeBatches(
   position: number,
   size: number,
 ): AsyncGenerator<BatchPosition> {
-  let at = position;
-  while (at < size) {
-    const bytes = await file.read(at, Math.min(CHUNK_BYTES + COMMIT_BYTES_MAX, size - at));
+  let offset = position;
+  while (offset < size) {
+    const bytes = await file.read(offset, Math.min(CHUNK_BYTES + COMMIT_BYTES_MAX, size - offset));
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (
       let hit = chunk.indexOf(COMMIT_MARK);
@@ -59,11 +59,11 @@ export async function* wholeBatches(
       const lf = chunk.indexOf(10, hit + 1);
       if (lf === -1) break;
       const line = chunk.subarray(hit + 1, lf);
-      const [commit, commitAt] = [parseCommit(line), at + hit + 1];
+      const [commit, commitAt] = [parseCommit(line), offset + hit + 1];
       if (commit !== null && (await isWhole(file, commitAt, line, commit)))
-        yield { start: commitAt - commit.bytes, end: at + lf + 1, commit };
+        yield { start: commitAt - commit.bytes, end: offset + lf + 1, commit };
     }
-    at += CHUNK_BYTES;
+    offset += CHUNK_BYTES;
   }
 }
 
@@ -76,8 +76,8 @@ export async function isWhole(
 ): Promise<boolean> {
   if (!isCommitLine(line) || commit.bytes > commitAt) return false;
   const sum = new RunningSum();
-  for (let at = commitAt - commit.bytes; at < commitAt; at += CHUNK_BYTES) {
-    sum.add(await file.read(at, Math.min(CHUNK_BYTES, commitAt - at)));
+  for (let offset = commitAt - commit.bytes; offset < commitAt; offset += CHUNK_BYTES) {
+    sum.add(await file.read(offset, Math.min(CHUNK_BYTES, commitAt - offset)));
   }
   sum.add(summedPart(line));
   return sum.finish() === commit.sum;

@@ -12,14 +12,14 @@ export class Lines {
   #chunkAt: number;
   #used: number = 0;
 
-  constructor(file: DiskFile, at: number, end: number) {
+  constructor(file: DiskFile, offset: number, end: number) {
     this.#file = file;
-    this.#chunkAt = at;
+    this.#chunkAt = offset;
     this.#end = end;
   }
 
   /** Where the next line begins. */
-  get at(): number {
+  get offset(): number {
     return this.#chunkAt + this.#used;
   }
 
@@ -36,11 +36,11 @@ export class Lines {
   async read(): Promise<Buffer | null> {
     let length = CHUNK_BYTES;
     for (;;) {
-      const at = this.at;
-      const wanted = Math.min(length, this.#end - at);
-      const bytes = await this.#file.read(at, wanted);
+      const offset = this.offset;
+      const wanted = Math.min(length, this.#end - offset);
+      const bytes = await this.#file.read(offset, wanted);
       this.#chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      this.#chunkAt = at;
+      this.#chunkAt = offset;
       this.#used = 0;
       const line = this.next();
       if (line !== null) return line;

@@ -36,7 +36,7 @@ export interface FileDamage {
 }
 
 export interface Written {
-  readonly at: number;
+  readonly offset: number;
   /** How long each entry's line is, its line break not counted. */
   readonly lengths: readonly number[];
 }
@@ -67,7 +67,7 @@ export class LogFile {
 
   /** Where the last whole batch ends. */
   get end(): number {
-    return this.#cursor.at;
+    return this.#cursor.offset;
   }
 
   /** The size when the file was last looked at; more than `end` when an unfinished batch follows. */
@@ -136,13 +136,13 @@ export class LogFile {
     // A file gets its name only when its first batch is on the disk.
     this.#synced = Math.max(this.#synced, start === 0 ? end : commit.synced);
     this.#foreign = end;
-    this.#cursor = { at: end, sum: commit.sum, seq: commit.to };
+    this.#cursor = { offset: end, sum: commit.sum, seq: commit.to };
   }
 
   async #giveUp(file: DiskFile, { position, reason }: Stop): Promise<void> {
     this.#damaged = true;
-    const { at, seq } = this.#cursor;
-    const from = { position: this.#misfit === null ? at : at + 1, seq };
+    const { offset, seq } = this.#cursor;
+    const from = { position: this.#misfit === null ? offset : offset + 1, seq };
     this.#reader.damaged({ position, reason, rest: await scanRest(file, this.#seenSize, from) });
   }
 
@@ -154,21 +154,21 @@ export class LogFile {
     full: boolean,
   ): Promise<Written> {
     const written = await this.#alone("writing to", async (file) => {
-      const at = this.end;
+      const offset = this.end;
       if (full && this.#synced < this.#foreign) {
         // Without this, processes that append once each would never say that what they found was on the disk,
         // and damage to it could not be told from a torn tail.
         await file.sync();
-        this.#synced = at;
+        this.#synced = offset;
       }
       const batch = encodeBatch(entries, { ...commit, synced: this.#synced, prev: this.#cursor.sum }, head);
-      const end = at + batch.bytes.length;
+      const end = offset + batch.bytes.length;
       const sync = full || end - this.#synced > UNSYNCED_BYTES_MAX;
-      await addBytes(file, batch.bytes, { at, sync });
-      this.#cursor = { at: end, sum: batch.sum, seq: commit.to };
+      await addBytes(file, batch.bytes, { offset, sync });
+      this.#cursor = { offset: end, sum: batch.sum, seq: commit.to };
       this.#seenSize = end;
       if (sync) this.#synced = end;
-      return { at, lengths: batch.lengths };
+      return { offset, lengths: batch.lengths };
     });
     this.#location.wake();
     return written;
@@ -221,14 +221,14 @@ export function fileGone(conversation: ConversationId): LogError {
 async function addBytes(
   file: DiskFile,
   bytes: Uint8Array,
-  options: { readonly at: number; readonly sync: boolean },
+  options: { readonly offset: number; readonly sync: boolean },
 ): Promise<void> {
   try {
-    await file.write(bytes, options.at);
+    await file.write(bytes, options.offset);
     if (options.sync) await file.sync();
   } catch (error) {
     // Failing that, the bytes have no commit or are not acknowledged; the next writer sets them aside.
-    await file.truncate(options.at).catch(() => undefined);
+    await file.truncate(options.offset).catch(() => undefined);
     throw error;
   }
 }
@@ -248,8 +248,8 @@ async function setAside(
   await using torn = await openNew(disk, (copy) =>
     join(folder, tornName(location.conversation, range.from, copy)),
   );
-  for (let at = range.from; at < range.to; at += CHUNK_BYTES) {
-    await torn.write(await file.read(at, Math.min(CHUNK_BYTES, range.to - at)), at - range.from);
+  for (let offset = range.from; offset < range.to; offset += CHUNK_BYTES) {
+    await torn.write(await file.read(offset, Math.min(CHUNK_BYTES, range.to - offset)), offset - range.from);
   }
   await torn.sync();
   await disk.syncFolder(folder);

@@ -15,15 +15,15 @@ import { firstBadLine, type BatchPosition, wholeBatches } from "./diagnose.ts";
 
 /** Where the last whole batch ends, and what the next one must join on to. */
 export interface Cursor {
-  readonly at: number;
+  readonly offset: number;
   readonly sum: string;
   readonly seq: number;
 }
 
-export const FILE_START: Cursor = { at: 0, sum: "", seq: 0 };
+export const FILE_START: Cursor = { offset: 0, sum: "", seq: 0 };
 
 export interface ScannedEntry extends Envelope {
-  readonly at: number;
+  readonly offset: number;
   readonly bytes: number;
   /** Parsed for the types whose place or meaning lies in their payload; empty for all others. */
   readonly body: { readonly [name: string]: unknown };
@@ -50,19 +50,23 @@ export async function scanBatches(
   cursor: Cursor,
   onBatch: (batch: ScannedBatch) => void,
 ): Promise<Stop | null> {
-  const lines = new Lines(file, cursor.at, size);
+  const lines = new Lines(file, cursor.offset, size);
   const sum = new RunningSum();
   let entries: ScannedEntry[] = [];
   let last = cursor;
   for (;;) {
-    const { at } = lines;
-    if (at === size && at === last.at && at > 0) return null;
+    const { offset } = lines;
+    if (offset === size && offset === last.offset && offset > 0) return null;
     const line = lines.next() ?? (await lines.read());
-    const stop = (reason: string, position: number = at): Stop => ({ start: last.at, position, reason });
+    const stop = (reason: string, position: number = offset): Stop => ({
+      start: last.offset,
+      position,
+      reason,
+    });
     if (line === null)
-      return stop(size === 0 ? "the file is empty" : "the batch has no commit line", last.at);
+      return stop(size === 0 ? "the file is empty" : "the batch has no commit line", last.offset);
     if (!isCommitLine(line)) {
-      const entry = entryIn(line, at);
+      const entry = entryIn(line, offset);
       if (entry === null) return stop("a line is neither an entry nor a commit");
       entries.push(entry);
       sum.add(line);
@@ -75,36 +79,37 @@ export async function scanBatches(
     if (sum.finish() !== commit.sum) {
       return stop(
         "the bytes of a batch do not match its checksum",
-        (await firstBadLine(file, last.at, at)) ?? last.at,
+        (await firstBadLine(file, last.offset, offset)) ?? last.offset,
       );
     }
-    const wrong = misfit(commit, entries, { last, at });
-    if (wrong !== null) return stop(wrong, last.at);
-    const end = lines.at;
-    onBatch({ commit, entries, start: last.at, end });
-    last = { at: end, sum: commit.sum, seq: commit.to };
+    const wrong = misfit(commit, entries, { last, offset });
+    if (wrong !== null) return stop(wrong, last.offset);
+    const end = lines.offset;
+    onBatch({ commit, entries, start: last.offset, end });
+    last = { offset: end, sum: commit.sum, seq: commit.to };
     entries = [];
   }
 }
 
 const LINE_BREAK: Uint8Array = Uint8Array.of(10);
 
-function entryIn(line: Buffer, at: number): ScannedEntry | null {
+function entryIn(line: Buffer, offset: number): ScannedEntry | null {
   const envelope = parseEnvelope(line);
   if (envelope === null) return null;
   const body = plannedMembers(envelope.type).length > 0 ? parseLine(line) : {};
-  return body === null ? null : { ...envelope, at, bytes: line.length, body: body as ScannedEntry["body"] };
+  return body === null
+    ? null
+    : { ...envelope, offset, bytes: line.length, body: body as ScannedEntry["body"] };
 }
 
 /** What keeps a batch, whole in itself, from following the one before it; null when it does. */
 function misfit(
   commit: CommitRecord,
   entries: readonly ScannedEntry[],
-  where: { readonly last: Cursor; readonly at: number },
+  { last, offset }: { readonly last: Cursor; readonly offset: number },
 ): string | null {
-  const { last, at } = where;
   if (commit.prev !== last.sum) return "a batch does not follow the one before it";
-  if (commit.bytes !== at - last.at) return "a batch is not as long as it was";
+  if (commit.bytes !== offset - last.offset) return "a batch is not as long as it was";
   if (commit.to !== (entries.at(-1)?.seq ?? last.seq)) return "a batch does not end with the entry it names";
   let seq = last.seq;
   for (const entry of entries) {
@@ -135,7 +140,7 @@ export async function scanRest(
     if (first === null) return stretches;
     const { start, commit } = first;
     const stretch: ScannedBatch[] = [];
-    const before = { at: start, sum: commit.prev, seq: commit.from - 1 };
+    const before = { offset: start, sum: commit.prev, seq: commit.from - 1 };
     const stop = await scanBatches(file, size, before, (batch) => stretch.push(batch));
     if (stretch.some(({ entries }) => entries.length > 0)) stretches.push(stretch);
     const last = stretch.at(-1);

@@ -1,4 +1,4 @@
-import { listCursor, parseListCursor, type SpaceId, type EntryId, type ConversationId } from "#log/ids";
+import { parseListCursor, type SpaceId, type EntryId, type ConversationId } from "#log/ids";
 import type {
   ConversationRow,
   ListRequest,
@@ -17,9 +17,9 @@ import {
   escapeText,
   nameDigest,
 } from "#stores/postgres/tables/rows";
-import { rowsMax } from "./window.ts";
+import { pageOfConversations, rowsMax } from "#store/page-bounds";
 import type { StoredEntry, Entry } from "#log/entry";
-import { notFound } from "#stores/postgres/postgres-errors";
+import { conversationNotFound } from "#store/lookup-errors";
 import { CONVERSATION, inheritedPath } from "#stores/postgres/tables/read-sql";
 import { decodeEntry } from "#log/codec";
 import { pageOfRunRows, parseRunCursor, runOfRow } from "#store/run-pages";
@@ -48,10 +48,7 @@ export async function listPage(
   const rows = await (forkOf === undefined
     ? db.read<[string]>(PAGE, ...values)
     : db.read<[string]>(FORKS_PAGE, ...values, forkOf));
-  const conversations = rows.slice(0, limit).map(([row]) => toListed(row));
-  const last = conversations.at(-1);
-  const next = last !== undefined && rows.length > limit ? listCursor(last) : null;
-  return { conversations, next };
+  return pageOfConversations(rows, limit, ([row]) => toListed(row));
 }
 
 function toListed(row: string): ConversationRow {
@@ -106,7 +103,7 @@ export async function nodeIds(db: Db, space: SpaceId, request: IdsRequest): Prom
     escapeText(suffix),
     rowsMax(request.limit),
   );
-  if (rows.length === 0) throw notFound(conversation);
+  if (rows.length === 0) throw conversationNotFound(conversation);
   return rows.flatMap(([id]) => (id === null ? [] : [id]));
 }
 
@@ -137,7 +134,7 @@ export async function labelFacts(
   const most = rowsMax(limit);
   const rows = await db.read<readonly unknown[]>(LABELLED, space, conversation, nameDigest(label), most);
   const [first] = rows;
-  if (first === undefined) throw notFound(conversation);
+  if (first === undefined) throw conversationNotFound(conversation);
   const [count, isGone] = first as [number, boolean];
   // Above an erased log nothing that is said about nodes is inherited.
   if (count > most || isGone) return null;
@@ -148,8 +145,6 @@ const columns = (of: string): string =>
   ENTRY_COLUMNS.split(", ")
     .map((name) => `${of}.${name}`)
     .join(", ");
-
-const ID = /^\S+$/; // a cursor names a conversation by its id
 
 type RunColumns = readonly [
   conversation: ConversationId,
@@ -167,7 +162,7 @@ export async function runPage(db: Db, space: SpaceId, request: RunsRequest): Pro
   const { text, values } = query(space, request, limit + 1);
   const matches = await db.read<RunColumns>(text, ...values);
   const within = request.conversation;
-  if (within !== undefined && matches.length === 0) throw notFound(within);
+  if (within !== undefined && matches.length === 0) throw conversationNotFound(within);
   const rows = matches.filter(([conversation]) => conversation !== null);
   return pageOfRunRows(
     rows,
@@ -201,7 +196,7 @@ function query(
   if (request.until !== undefined) conditions.push(`r.started_at < ${bind(request.until)}`);
   const order = conversation === undefined ? ["r.started_at", "r.conversation", "r.seq"] : ["r.seq"];
   if (request.after !== undefined) {
-    const cursor = parseRunCursor(request.after, ID).slice(-order.length);
+    const cursor = parseRunCursor(request.after).slice(-order.length);
     const [sign, marks] = [newestFirst ? "<" : ">", cursor.map((value) => bind(value)).join(", ")];
     conditions.push(`(${order.join(", ")}) ${sign} (${marks})`);
   }

@@ -8,7 +8,7 @@ import type { Place } from "#log/lineage/head";
 import type { TailPage } from "#store/tail-feeds";
 import type { BatchEndsRequest, HeadView, ReadRequest } from "#store/requests";
 import { type Db, withSync } from "#stores/postgres/db";
-import { notFound } from "#stores/postgres/postgres-errors";
+import { conversationNotFound } from "#store/lookup-errors";
 import { NOW_MS, READ_ENTRY } from "#stores/postgres/tables/read-sql";
 import {
   ENTRY_COLUMNS,
@@ -23,7 +23,7 @@ import {
   toStored,
   escapeText,
 } from "#stores/postgres/tables/rows";
-import { rowsMax } from "./window.ts";
+import { rowsMax } from "#store/page-bounds";
 
 const LISTED = "from @.conversations c where c.space = $1 and c.id = $2 and c.listed";
 const STATE = `select row_to_json(c)::text, ${NOW_MS} ${LISTED}`;
@@ -42,7 +42,7 @@ export async function readHead(
   testMs: number | null = null,
 ): Promise<HeadView> {
   const [row] = await db.read<[string, number]>(STATE, space, conversation);
-  if (row === undefined) throw notFound(conversation);
+  if (row === undefined) throw conversationNotFound(conversation);
   const [text, nowMs] = row;
   return headView(readState(text), testMs ?? nowMs);
 }
@@ -59,7 +59,7 @@ export async function findKey(
     conversation,
     escapeText(key),
   );
-  if (row === undefined) throw notFound(conversation);
+  if (row === undefined) throw conversationNotFound(conversation);
   const [fromSeq, toSeq, lastId, digest] = row;
   return fromSeq === null ? null : { fromSeq, toSeq, lastId, digest };
 }
@@ -71,7 +71,7 @@ export async function readEntry(
   entry: EntryId,
 ): Promise<StoredEntry & { readonly place: Place | null }> {
   const parts = await db.call<Part>(READ_ENTRY, space, conversation, entry);
-  if (stateIn(parts) === null) throw notFound(conversation);
+  if (stateIn(parts) === null) throw conversationNotFound(conversation);
   const [part] = partsOf(parts, "node");
   if (part === undefined)
     throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${entry}`, {
@@ -104,7 +104,7 @@ export async function readOwn(db: Db, space: SpaceId, request: ReadRequest): Pro
     rowsMax(request.limit),
     ...(bytes === undefined ? [] : [bytes]),
   );
-  if (rows.length === 0) throw notFound(conversation);
+  if (rows.length === 0) throw conversationNotFound(conversation);
   return rows.flatMap((row) => (row[2] === null ? [] : [toStored(row as unknown as EntryRow)]));
 }
 
@@ -141,7 +141,7 @@ export async function readTailPage(
     ...values,
   );
   const [first] = rows;
-  if (first === undefined) throw notFound(conversation);
+  if (first === undefined) throw conversationNotFound(conversation);
   const entries = rows.flatMap(([, , ...row]) =>
     row[2] === null ? [] : [toStored(row as unknown as EntryRow)],
   );
@@ -170,7 +170,7 @@ export async function readBatchEnds(
     after,
     rowsMax(limit),
   );
-  if (rows.length === 0) throw notFound(conversation);
+  if (rows.length === 0) throw conversationNotFound(conversation);
   return rows.flatMap(([seq, link, byOwner]) => (seq === null ? [] : [{ seq, link, byOwner }]));
 }
 
@@ -188,7 +188,7 @@ export async function putBlobRow(
   blob: { readonly digest: Digest; readonly bytes: Uint8Array },
 ): Promise<void> {
   const [row] = await db.write(PUT_BLOB, space, conversation, blob.digest, blob.bytes);
-  if (row === undefined) throw notFound(conversation);
+  if (row === undefined) throw conversationNotFound(conversation);
 }
 
 /** Own blobs, and those a source had when this conversation, or one above it, was forked. */
@@ -207,7 +207,7 @@ export async function readBlob(
   digest: Digest,
 ): Promise<Uint8Array> {
   const [row] = await db.read<[Buffer | null]>(BLOB, space, conversation, digest);
-  if (row === undefined) throw notFound(conversation);
+  if (row === undefined) throw conversationNotFound(conversation);
   if (row[0] === null)
     throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
       conversation,

@@ -131,7 +131,7 @@ async function indexWords(db: Db, space: SpaceId, only: ConversationId | null): 
       const logs = behind.slice(from, from + MARKED_STEP);
       for (const [conversation, born, headSeq, seq] of logs)
         await indexLog(db, space, { conversation, born, headSeq, seq });
-      const columns = [0, 1, 2].map((at) => logs.map((log) => log[at]));
+      const columns = [0, 1, 2].map((column) => logs.map((log) => log[column]));
       await db.write(CAUGHT_UP, space, ...columns);
     }
     const last = behind.at(-1);
@@ -191,6 +191,7 @@ function wordGrams(words: readonly string[]): readonly string[] {
 function trigrams(text: string, most: number = Number.POSITIVE_INFINITY): ReadonlySet<string> {
   const letters = Array.from(text);
   const grams = new Set<string>();
-  for (let at = 0; at + 3 <= letters.length && at < most; at++) grams.add(letters.slice(at, at + 3).join(""));
+  for (let index = 0; index + 3 <= letters.length && index < most; index++)
+    grams.add(letters.slice(index, index + 3).join(""));
   return grams;
 }

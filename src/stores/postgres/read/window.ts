@@ -1,12 +1,12 @@
 import { hiddenBy } from "#log/lineage/lineage";
 import type { StoredEntry, SettingType } from "#log/entry";
 import { isSetting, typeNumber } from "#log/entry-types";
-import { LogError } from "#log/errors";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import type { Place } from "#log/lineage/head";
 import type { Page, PageRequest, StoreWindow, WindowRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db";
-import { notFound } from "#stores/postgres/postgres-errors";
+import { rowsMax } from "#store/page-bounds";
+import { conversationNotFound, nodeMissing, nodeNotFound } from "#store/lookup-errors";
 import { ABOVE, READ_WINDOW } from "#stores/postgres/tables/read-sql";
 import {
   headView,
@@ -17,13 +17,6 @@ import {
   stateIn,
   storedPart,
 } from "#stores/postgres/tables/rows";
-
-const ROWS_MAX = 1_000_000_000;
-
-/** A limit that SQL takes as one. */
-export function rowsMax(limit: number): number {
-  return Math.min(Math.max(Math.trunc(limit), 0), ROWS_MAX);
-}
 
 /** Head, page and settings in one round trip: the statement is the moment. */
 export async function readWindow(
@@ -45,11 +38,11 @@ export async function readWindow(
     kinds,
   );
   const state = stateIn(parts);
-  if (state === null) throw notFound(conversation);
-  const at = startIn(parts, state, from);
+  if (state === null) throw conversationNotFound(conversation);
+  const start = startIn(parts, state, from);
   return {
     head: headView(state, testMs ?? parts.find(([part]) => part === "head")?.[12] ?? 0),
-    page: pageIn(parts, at, rowsMax(request.limit)),
+    page: pageIn(parts, start, rowsMax(request.limit)),
     settings: settingsIn(parts),
   };
 }
@@ -79,7 +72,7 @@ export async function readPage(db: Db, space: SpaceId, request: PageRequest): Pr
     end.depth,
     depth,
   );
-  if (above === undefined) throw missing(end.conversation, end.depth);
+  if (above === undefined) throw nodeMissing(end.conversation, end.depth);
   const from = { conversation: above[0], segment: above[1], depth: above[2] };
   return (await readWindow(db, space, { ...ask, limit, from })).page;
 }
@@ -87,8 +80,8 @@ export async function readPage(db: Db, space: SpaceId, request: PageRequest): Pr
 /** Where the page starts; the place may be one that the conversation cannot see. */
 function startIn(parts: readonly Part[], { head }: State, from: Place | undefined): Place {
   const [part] = partsOf(parts, "head");
-  const at = part === undefined ? null : placeIn(part);
-  if (at !== null) return at;
+  const start = part === undefined ? null : placeIn(part);
+  if (start !== null) return start;
   const { leaf, conversation } = head;
   const wanted = from ?? leaf;
   const isLeaf =
@@ -96,18 +89,16 @@ function startIn(parts: readonly Part[], { head }: State, from: Place | undefine
     leaf.segment === wanted.segment &&
     leaf.depth === wanted.depth;
   // The head says it is there, so it was lost; any other place may never have been.
-  if (isLeaf) throw missing(wanted.conversation, wanted.depth);
-  throw new LogError("entry_not_found", `Conversation ${conversation} has no node at that place`, {
-    conversation,
-  });
+  if (isLeaf) throw nodeMissing(wanted.conversation, wanted.depth);
+  throw nodeNotFound(conversation);
 }
 
 function pageIn(parts: readonly Part[], from: Place, limit: number): Page {
   const nodes = partsOf(parts, "node").toSorted((a, b) => (b[11] ?? 0) - (a[11] ?? 0));
   for (const [index, node] of nodes.entries())
-    if (node[11] !== from.depth - index) throw missing(from.conversation, from.depth - index);
+    if (node[11] !== from.depth - index) throw nodeMissing(from.conversation, from.depth - index);
   const lowest = from.depth - nodes.length;
-  if (nodes.length < limit && lowest >= 0) throw missing(from.conversation, lowest);
+  if (nodes.length < limit && lowest >= 0) throw nodeMissing(from.conversation, lowest);
   const entries: StoredEntry[] = nodes.map((node) => storedPart(node));
   return { entries, hidden: hiddenIn(parts, nodes), next: nextIn(parts, lowest) };
 }
@@ -144,13 +135,5 @@ function hiddenIn(parts: readonly Part[], nodes: readonly Part[]): ReadonlySet<E
     nodes.flatMap(({ 3: target, 9: holder }) =>
       target === null || holder === null ? [] : [{ holder, target }],
     ),
-  );
-}
-
-function missing(conversation: ConversationId, depth: number): LogError {
-  return new LogError(
-    "damaged",
-    `Conversation ${conversation} is damaged: the node at depth ${depth} of a branch is missing`,
-    { conversation, depth },
   );
 }

@@ -69,7 +69,7 @@ const putRare = ({ field, seq, from }: Changed): readonly string[] => [
 ];
 
 const PUTS: string = [putEntries(BY_ROW), putKey(BY_ROW), ...putRare(BY_ROW)]
-  .map((put, at) => `put_${at} as (${put})`)
+  .map((put, index) => `put_${index} as (${put})`)
   .join(",\n");
 
 /** The clock of the database, unless a test brings one. */

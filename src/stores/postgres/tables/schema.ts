@@ -79,8 +79,8 @@ export function tablesSql(partitions: number): string {
     if (partitions === 0) return `create table @.${name} (${TABLES[name]});`;
     const parts = Array.from(
       { length: partitions },
-      (_, at) =>
-        `create table @.${name}_${at} partition of @.${name} for values with (modulus ${partitions}, remainder ${at});`,
+      (_, index) =>
+        `create table @.${name}_${index} partition of @.${name} for values with (modulus ${partitions}, remainder ${index});`,
     );
     return [
       `create table @.${name} (${TABLES[name]}) partition by hash (space, conversation);`,

@@ -13,7 +13,8 @@ import {
 } from "#log/plans/plan-append";
 import type { AppendRequest } from "#store/requests";
 import type { Db } from "#stores/postgres/db";
-import { idBusy, isDuplicate, isLost, notFound } from "#stores/postgres/postgres-errors";
+import { conversationNotFound } from "#store/lookup-errors";
+import { idBusy, isDuplicate, isLost } from "#stores/postgres/postgres-errors";
 import { APPEND } from "#stores/postgres/tables/append-sql";
 import { unpacked } from "#stores/postgres/tables/packed-plan";
 import { readState, type State, summaryOut } from "#stores/postgres/tables/rows";
@@ -155,7 +156,7 @@ function withoutLookup(state: State, nowMs: number, { drafts }: AppendRequest): 
 /** What the database said in place of writing, as what the next plan is made from. */
 function afterMiss(verdict: Verdict, request: AppendRequest): LookupResult | null {
   const [kind, text, fromSeq, toSeq, lastId, digest] = verdict;
-  if (kind === "missing" || text === null) throw notFound(request.conversation);
+  if (kind === "missing" || text === null) throw conversationNotFound(request.conversation);
   const state = readState(text);
   if (kind === "stale") return withoutLookup(state, fromSeq ?? 0, request);
   const seen = { fromSeq: fromSeq ?? 0, toSeq: toSeq ?? 0, lastId: lastId ?? "", digest: digest ?? "" };
@@ -171,7 +172,7 @@ function repeatedStart(
   const ids = drafts.map(({ id }) => id);
   const from = mine.get(ids[0] ?? "");
   if (from === undefined || from <= sentAfter) return null;
-  if (!ids.every((id, at) => mine.get(id) === from + at)) return null;
+  if (!ids.every((id, index) => mine.get(id) === from + index)) return null;
   return resultFrom(ids, from, state.head.ownerLink);
 }
 

@@ -146,7 +146,8 @@ function overColumns({ counted }: LastRun, over: LastRun | undefined): OverColum
 export function linkFields(head: Head, plan: WritePlan): PlanFields {
   const digests = plan.entries.map((entry) => entryDigest(sha256, entry));
   const after = [plan.change.byOwner ? "owner" : "outside"];
-  for (const [at, { parentId }] of plan.entries.entries()) after.push(parentId ?? "", digests[at] ?? "");
+  for (const [index, { parentId }] of plan.entries.entries())
+    after.push(parentId ?? "", digests[index] ?? "");
   const { headSeq, link } = head;
   return {
     knownSeq: headSeq,

@@ -5,7 +5,7 @@ import type { Place } from "#log/lineage/head";
 import { digestsNamed, type EraseFacts, planErase } from "#log/plans/plan-erase";
 import { sha256 } from "#store/sha256";
 import { type Session, syncCommit } from "#stores/postgres/db";
-import { notFound } from "#stores/postgres/postgres-errors";
+import { conversationNotFound } from "#store/lookup-errors";
 import { LOG_TABLES } from "#stores/postgres/tables/schema";
 import type { WriteContext } from "./append.ts";
 import { LogError } from "#log/errors";
@@ -37,7 +37,7 @@ export async function eraseLog(
   await db.patient().transaction(async (session) => {
     const erasing = { session, space };
     const [doomed] = await session.query(LOCK, [space, conversation]);
-    if (doomed === undefined) throw notFound(conversation);
+    if (doomed === undefined) throw conversationNotFound(conversation);
     const above = (await session.query(ABOVE, [space, conversation])).map(([id]) => id as ConversationId);
     await session.query(HOLD, [space, above]);
     const erased = new Set(
@@ -180,10 +180,10 @@ async function eraseFacts(
   const on = new Map<ConversationId, EraseFacts<Place>["forks"][number][]>();
   for (const [id, source, head, listed, holder, segment, depth] of forks) {
     const own = { conversation: holder, segment, depth };
-    const at = listed
+    const point = listed
       ? own
       : planErase(factsOf(id, { forks: on.get(id) ?? [], hides: [], ancestors }))?.above;
-    if (at) on.set(source, [...(on.get(source) ?? []), { at, head }]);
+    if (point) on.set(source, [...(on.get(source) ?? []), { point: point, head }]);
   }
   return factsOf(conversation, { forks: on.get(conversation) ?? [], hides, ancestors });
 }

@@ -7,7 +7,7 @@ import type { EntryPosition, Place, SettingPlaces } from "#log/lineage/head";
 import { tailReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import { refsOf } from "#log/plans/plan-append";
 import type { Db } from "#stores/postgres/db";
-import { notFound } from "#stores/postgres/postgres-errors";
+import { conversationNotFound } from "#store/lookup-errors";
 import { readWindow } from "#stores/postgres/read/window";
 import { LOOK_UP } from "#stores/postgres/tables/read-sql";
 import { type Part, partsOf, placeIn, type State, stateIn, escapeText } from "#stores/postgres/tables/rows";
@@ -57,7 +57,7 @@ export async function lookUp(
     nowMs,
   );
   const state = stateIn(parts);
-  if (state === null) throw notFound(conversation);
+  if (state === null) throw conversationNotFound(conversation);
   const places = findPositions(parts);
   const refs = refsOf(drafts);
   return {
@@ -119,9 +119,9 @@ function settingsIn(parts: readonly Part[]): ReadonlyMap<EntryId, SettingPlaces>
     const [, , kind, id] = part;
     const [type, place] = [TYPE_OF.get(kind ?? 0), placeIn(part)];
     if (id === null || type === undefined || place === null) continue;
-    const at = settings.get(id) ?? {};
-    at[type] = place;
-    settings.set(id, at);
+    const places = settings.get(id) ?? {};
+    places[type] = place;
+    settings.set(id, places);
   }
   return settings;
 }

@@ -8,7 +8,8 @@ import { type Existing, type ForkRequest, forkStart, planStart, type Start } fro
 import type { CreateRequest, HeadView } from "#store/requests";
 import { sha256 } from "#store/sha256";
 import { typed } from "#stores/postgres/db";
-import { idBusy, isLost, notFound } from "#stores/postgres/postgres-errors";
+import { conversationNotFound } from "#store/lookup-errors";
+import { idBusy, isLost } from "#stores/postgres/postgres-errors";
 import { START, START_TYPES } from "#stores/postgres/tables/append-sql";
 import { NOW_MS, READ_ENTRY } from "#stores/postgres/tables/read-sql";
 import {
@@ -64,7 +65,7 @@ export async function forkLog(
     const { deduped } = started.result;
     if (started.head !== null) return { ...started.head, lease: null, deduped };
     const made = await existing(writing, request.conversation, null);
-    if (made === null || !made.state.listed) throw notFound(request.conversation);
+    if (made === null || !made.state.listed) throw conversationNotFound(request.conversation);
     return { ...headView(made.state, writing.nowMs() ?? made.nowMs), deduped };
   }
   throw idBusy(request.conversation);
@@ -78,12 +79,16 @@ async function sourceOf(
   // Where the leaf is must be of the same moment as the head that the fork is bounded by.
   const parts = await db.call<Part>(READ_ENTRY, space, source, request.entry ?? null);
   const state = stateIn(parts);
-  if (state === null) throw notFound(source);
+  if (state === null) throw conversationNotFound(source);
   const [part] = partsOf(parts, "node");
   const node = part && storedPart(part);
   // Whether it is a tip does not matter: a fork opens a segment of its own.
-  const at = part && { id: node?.id ?? "", place: part[10] === null ? null : placeIn(part), tip: false };
-  return { born: state.born, start: forkStart(sha256, { head: state.head, at, node }, request) };
+  const position = part && {
+    id: node?.id ?? "",
+    place: part[10] === null ? null : placeIn(part),
+    tip: false,
+  };
+  return { born: state.born, start: forkStart(sha256, { head: state.head, position, node }, request) };
 }
 
 /** Writes the first batch of a log, or finds that the same request wrote it before; null where a fork's source is gone. */

@@ -37,7 +37,7 @@ function inheritedHides(
   row: number,
   depths: { readonly lowest: number; readonly highest: number },
 ): readonly Hide[] {
-  const fork = lookup.conversations.at(row)?.fork;
+  const fork = lookup.conversations.inRow(row)?.fork;
   if (!fork) return [];
   const { hideLevels } = lookup.lineage(row, fork);
   return hideLevels.flatMap((level) =>

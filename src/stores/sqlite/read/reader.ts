@@ -4,14 +4,7 @@ import type { EntryType, SettingType, StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Place } from "#log/lineage/head";
 import { leaseAt } from "#log/plans/lease";
-import {
-  type ConversationId,
-  type Digest,
-  type EntryId,
-  type SpaceId,
-  listCursor,
-  parseListCursor,
-} from "#log/ids";
+import { type ConversationId, type Digest, type EntryId, type SpaceId, parseListCursor } from "#log/ids";
 import type {
   BatchEndsRequest,
   HeadView,
@@ -28,15 +21,15 @@ import type {
   WindowRequest,
   ConversationRow,
 } from "#store/requests";
-import { withinBytes } from "#store/within-bytes";
+import { pageOfConversations, rowsMax, withinBytes } from "#store/page-bounds";
 import { runPage } from "#stores/sqlite/tables/run-rows";
 import { findBlob } from "#stores/sqlite/tables/blob-rows";
-import { notFound } from "#stores/sqlite/sqlite-errors";
+import { conversationNotFound } from "#store/lookup-errors";
 import { Lookup, rowPlaceOf } from "#stores/sqlite/tables/lookup";
 import { labelFacts, nodeIds } from "#stores/sqlite/tables/name-rows";
 import { ENTRY_COLUMNS, type EntryRow, linkText, type RowPlace, summaryIn } from "#stores/sqlite/tables/rows";
 import { typeNumber } from "#log/entry-types";
-import { rowsMax, Sql } from "#stores/sqlite/tables/sql";
+import { Sql } from "#stores/sqlite/tables/sql";
 import { hiddenIn } from "./hidden.ts";
 import type { DatabaseSync } from "node:sqlite";
 
@@ -133,7 +126,7 @@ export class Reader {
 
   rowOf(space: SpaceId, conversation: ConversationId): number {
     const columns = this.sql.get<[number]>(ROW, space, conversation);
-    if (columns === undefined) throw notFound(conversation);
+    if (columns === undefined) throw conversationNotFound(conversation);
     return columns[0];
   }
 
@@ -184,7 +177,7 @@ export class Reader {
 
   #leafOf(space: SpaceId, conversation: ConversationId): PageEnd {
     const columns = this.sql.get<[number, number, number, number, number | null]>(LEAF, space, conversation);
-    if (columns === undefined) throw notFound(conversation);
+    if (columns === undefined) throw conversationNotFound(conversation);
     const [row, leafRow, segment, depth, source] = columns;
     return { row, isFork: source !== null, end: { row: leafRow, segment, depth } };
   }
@@ -251,8 +244,12 @@ export class Reader {
     return withinBytes(storedOf(rows, this.lookup), request.bytes);
   }
 
-  #rowsOf(way: "up" | "down", filter: readonly EntryType[] | undefined, at: ReadRange): readonly EntryRow[] {
-    const { row, after, until, limit } = at;
+  #rowsOf(
+    way: "up" | "down",
+    filter: readonly EntryType[] | undefined,
+    range: ReadRange,
+  ): readonly EntryRow[] {
+    const { row, after, until, limit } = range;
     if (filter === undefined) return this.sql.all<EntryRow>(READ[way], row, after, until, limit);
     const types = [...new Set(filter)];
     const kinds = types.map((type) => typeNumber(type));
@@ -276,15 +273,15 @@ export class Reader {
 
   /** Own blobs, and those a source had when this conversation, or one above it, was forked. */
   blob(space: SpaceId, conversation: ConversationId, digest: Digest): Uint8Array {
-    let at = this.lookup.visibleConversation(space, conversation);
+    let holder = this.lookup.visibleConversation(space, conversation);
     let upTo = Number.MAX_SAFE_INTEGER;
     for (;;) {
-      const bytes = findBlob(this.sql, at.row, digest, upTo);
+      const bytes = findBlob(this.sql, holder.row, digest, upTo);
       if (bytes !== null) return bytes;
-      const above = at.fork === null ? undefined : this.lookup.conversations.at(at.fork.source);
-      if (above === undefined || at.fork === null) break;
-      upTo = at.fork.head;
-      at = above;
+      const above = holder.fork === null ? undefined : this.lookup.conversations.inRow(holder.fork.source);
+      if (above === undefined || holder.fork === null) break;
+      upTo = holder.fork.head;
+      holder = above;
     }
     throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
       conversation,
@@ -355,12 +352,7 @@ function listPage(lookup: Lookup, space: SpaceId, request: ListRequest): ListPag
     prefix,
     limit + 1,
   );
-  const conversations = rows.slice(0, limit).map((row) => toListed(lookup, row));
-  const last = conversations.at(-1);
-  return {
-    conversations,
-    next: last !== undefined && rows.length > limit ? listCursor(last) : null,
-  };
+  return pageOfConversations(rows, limit, (row) => toListed(lookup, row));
 }
 
 function toListed(lookup: Lookup, row: Row): ConversationRow {

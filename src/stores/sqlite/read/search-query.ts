@@ -106,16 +106,16 @@ function searchOne(reader: Reader, sought: Sought, only: number): readonly Searc
 function walk(
   reader: Reader,
   sought: Sought,
-  at: { readonly only: number; readonly before: number; readonly wanted: number },
+  stretch: { readonly only: number; readonly before: number; readonly wanted: number },
 ): readonly SearchRow[] {
   const matches: SearchRow[] = [];
   let seq = Number.MAX_SAFE_INTEGER;
   for (;;) {
-    const rows = reader.sql.all<[row: number, seq: number]>(WALK, at.only, seq);
+    const rows = reader.sql.all<[row: number, seq: number]>(WALK, stretch.only, seq);
     for (const [row] of rows) {
-      const hit = row < at.before ? hitAt(reader, sought, row) : null;
+      const hit = row < stretch.before ? hitAt(reader, sought, row) : null;
       if (hit !== null) matches.push(hit);
-      if (matches.length >= at.wanted) return matches;
+      if (matches.length >= stretch.wanted) return matches;
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < WALKED_ENTRIES) return matches;

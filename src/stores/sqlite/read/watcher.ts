@@ -2,11 +2,12 @@ import type { StoredEntry } from "#log/entry";
 import type { ConversationId, SpaceId } from "#log/ids";
 import type { TailRequest } from "#store/requests";
 import { TAIL_PAGE, TailFeeds, type TailPage, TailWaiters } from "#store/tail-feeds";
-import { isBusy, notFound } from "#stores/sqlite/sqlite-errors";
+import { conversationNotFound } from "#store/lookup-errors";
+import { isBusy } from "#stores/sqlite/sqlite-errors";
 import type { ReadConnection } from "./read-connection.ts";
 import { type Growth, tailName } from "./growth.ts";
 import { LogError } from "#log/errors";
-import { withinBytes } from "#store/within-bytes";
+import { withinBytes } from "#store/page-bounds";
 import { ENTRY_COLUMNS, type EntryRow } from "#stores/sqlite/tables/rows";
 import { type Reader, storedOf } from "./reader.ts";
 
@@ -122,7 +123,7 @@ function readTailPage(
   after: number,
 ): TailPage {
   const columns = sql.get<[number, number]>(END, space, conversation);
-  if (columns === undefined) throw notFound(conversation);
+  if (columns === undefined) throw conversationNotFound(conversation);
   const [row, headSeq] = columns;
   if (headSeq <= after) return { entries: [], headSeq };
   const rows = sql.all<EntryRow>(NEXT, row, after, TAIL_PAGE.limit);

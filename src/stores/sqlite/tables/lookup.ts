@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import type { EntryPosition, Place, SettingPlaces } from "#log/lineage/head";
 import type { ConversationId, EntryId } from "#log/ids";
 import { toStored } from "./blob-rows.ts";
-import { notFound } from "#stores/sqlite/sqlite-errors";
+import { conversationNotFound, nodeMissing, nodeNotFound } from "#store/lookup-errors";
 import {
   type Conversation,
   Conversations,
@@ -72,7 +72,7 @@ export class Lookup {
   /** A conversation its space can see. */
   visibleConversation(space: string, id: ConversationId): Conversation {
     const row = this.#heads.get(headName(space, id)) ?? this.conversations.find(space, id);
-    if (row === undefined || !row.listed) throw notFound(id);
+    if (row === undefined || !row.listed) throw conversationNotFound(id);
     return row;
   }
 
@@ -117,33 +117,33 @@ export class Lookup {
   path(from: RowPlace, limit: number): PathRead {
     if (limit <= 0) return { rows: [], next: from };
     let rows: EntryRow[] = [];
-    let at = from;
+    let place = from;
     for (;;) {
-      const part = this.sql.all<EntryRow>(PATH, at.row, at.segment, at.depth, limit - rows.length);
-      const lowest = at.depth - part.length + 1;
-      if (part[0]?.[10] !== at.depth || part.at(-1)?.[10] !== lowest) throw this.#missingIn(at, part);
+      const part = this.sql.all<EntryRow>(PATH, place.row, place.segment, place.depth, limit - rows.length);
+      const lowest = place.depth - part.length + 1;
+      if (part[0]?.[10] !== place.depth || part.at(-1)?.[10] !== lowest) throw this.#missingIn(place, part);
       if (rows.length === 0) rows = part;
       else rows.push(...part);
-      const { ancestor } = this.segment(at.row, at.segment);
+      const { ancestor } = this.segment(place.row, place.segment);
       const start = ancestor === null ? 0 : ancestor.depth + 1;
       if (lowest > start) {
-        if (rows.length < limit) throw this.#missing({ ...at, depth: lowest - 1 });
-        return { rows, next: { ...at, depth: lowest - 1 } };
+        if (rows.length < limit) throw this.#missing({ ...place, depth: lowest - 1 });
+        return { rows, next: { ...place, depth: lowest - 1 } };
       }
       if (ancestor === null || rows.length >= limit) return { rows, next: ancestor };
-      at = ancestor;
+      place = ancestor;
     }
   }
 
   /** The node of a depth on the path that ends at a place. */
   above(from: RowPlace, depth: number): RowPlace {
-    let at = from;
-    while (depth < at.depth) {
-      const { ancestor } = this.segment(at.row, at.segment);
-      if (ancestor === null || depth > ancestor.depth) return { ...at, depth: Math.max(depth, 0) };
-      at = ancestor;
+    let place = from;
+    while (depth < place.depth) {
+      const { ancestor } = this.segment(place.row, place.segment);
+      if (ancestor === null || depth > ancestor.depth) return { ...place, depth: Math.max(depth, 0) };
+      place = ancestor;
     }
-    return at;
+    return place;
   }
 
   has({ row, segment, depth }: RowPlace): boolean {
@@ -168,8 +168,8 @@ export class Lookup {
   settings(from: RowPlace): SettingPlaces {
     const places: { [T in SettingType]?: Place } = {};
     for (const type of SETTING_TYPES) {
-      const at = this.latestOfKind(from, typeNumber(type) ?? 0);
-      if (at !== null) places[type] = this.conversations.placeOf(at);
+      const place = this.latestOfKind(from, typeNumber(type) ?? 0);
+      if (place !== null) places[type] = this.conversations.placeOf(place);
     }
     return places;
   }
@@ -215,13 +215,7 @@ export class Lookup {
     // The head says it is there, so it was lost; any other place may never have been.
     if (seen && leaf.conversation === place.conversation && leaf.segment === segment && leaf.depth === depth)
       throw this.#missing(rowPlace);
-    throw new LogError(
-      "entry_not_found",
-      `Conversation ${conversation.head.conversation} has no node at that place`,
-      {
-        conversation: conversation.head.conversation,
-      },
-    );
+    throw nodeNotFound(conversation.head.conversation);
   }
 
   lineage(row: number, fork: Fork): Lineage {
@@ -229,9 +223,13 @@ export class Lookup {
     if (cached !== undefined) return cached;
     const depths = new Map<string, number>();
     const holders = new Set<number>();
-    for (let at: RowPlace | null = fork.at; at !== null; at = this.segment(at.row, at.segment).ancestor) {
-      depths.set(`${at.row}:${at.segment}`, at.depth);
-      holders.add(at.row);
+    for (
+      let place: RowPlace | null = fork.point;
+      place !== null;
+      place = this.segment(place.row, place.segment).ancestor
+    ) {
+      depths.set(`${place.row}:${place.segment}`, place.depth);
+      holders.add(place.row);
     }
     const levels: { row: number; head: number }[] = [];
     for (let level: Fork | null = fork; level !== null; level = this.#forkOf(level.source))
@@ -251,12 +249,7 @@ export class Lookup {
   }
 
   #missing({ row, depth }: RowPlace): LogError {
-    const conversation = this.conversations.nameOf(row);
-    return new LogError(
-      "damaged",
-      `Conversation ${conversation} is damaged: the node at depth ${depth} of a branch is missing`,
-      { conversation, depth },
-    );
+    return nodeMissing(this.conversations.nameOf(row), depth);
   }
 
   #forkOf(row: number): Fork | null {
@@ -266,7 +259,7 @@ export class Lookup {
       : {
           source: columns[0],
           head: columns[1],
-          at: { row: columns[2], segment: columns[3], depth: columns[4] },
+          point: { row: columns[2], segment: columns[3], depth: columns[4] },
         };
   }
 }

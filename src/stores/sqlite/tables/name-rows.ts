@@ -82,15 +82,17 @@ export function labelFacts(
   const facts = [...targets, null].flatMap((target) =>
     labels.length === 0 ? [] : rowsOf("target", target, 0),
   );
-  const order = new Map(levels.map((level, at) => [level.row, at]));
-  const at = (entry: EntryRow): number => order.get(entry[8]) ?? 0;
-  const lowest = Math.min(...facts.map(at));
+  const order = new Map(levels.map((level, index) => [level.row, index]));
+  const levelOf = (entry: EntryRow): number => order.get(entry[8]) ?? 0;
+  const lowest = Math.min(...facts.map(levelOf));
   // Above an erased log nothing that is said about nodes is inherited.
   if (lowest < levels.length - 1) {
     const between = levels.slice(lowest).map((level) => level.row);
     if (sql.get(ERASED, JSON.stringify(between)) !== undefined) return null;
   }
-  return facts.toSorted((a, b) => at(a) - at(b) || a[2] - b[2]).map((entry) => lookup.stored(entry));
+  return facts
+    .toSorted((a, b) => levelOf(a) - levelOf(b) || a[2] - b[2])
+    .map((entry) => lookup.stored(entry));
 }
 
 function targetOf(lookup: Lookup, row: EntryRow): readonly EntryId[] {

@@ -77,7 +77,7 @@ export interface Conversation {
 export interface Fork {
   readonly source: number;
   readonly head: number;
-  readonly at: RowPlace;
+  readonly point: RowPlace;
 }
 
 const SELECT = `SELECT ${CONVERSATION_COLUMNS} FROM conversations`;
@@ -110,7 +110,7 @@ export class Conversations {
     return this.#sql.get<[number]>(ROW_OF, space, id)?.[0];
   }
 
-  at(row: number): Conversation | undefined {
+  inRow(row: number): Conversation | undefined {
     const columns = this.#sql.get<ConversationColumns>(BY_ROW, row);
     return columns && this.#conversation(columns);
   }
@@ -198,14 +198,14 @@ export class Conversations {
 
   #origin(fork: Fork | null, entry: EntryId | null): ForkPoint | null {
     if (fork === null || entry === null) return null;
-    return { ...this.placeOf(fork.at), source: this.nameOf(fork.source), entry, head: fork.head };
+    return { ...this.placeOf(fork.point), source: this.nameOf(fork.source), entry, head: fork.head };
   }
 }
 
 function forkOf(columns: ConversationColumns): Fork | null {
   const [source, head, , row, segment, depth] = columns.slice(11, 17) as (number | null)[];
   if (source == null || head == null || row == null || segment == null || depth == null) return null;
-  return { source, head, at: { row, segment, depth } };
+  return { source, head, point: { row, segment, depth } };
 }
 
 /** A link as the tables keep it. */

@@ -5,7 +5,8 @@ import type { RunPage, RunsRequest } from "#store/requests";
 import { pageOfRunRows, parseRunCursor, runOfRow } from "#store/run-pages";
 import type { Lookup } from "./lookup.ts";
 import { type Conversation, ENTRY_COLUMNS, type EntryRow } from "./rows.ts";
-import { rowsMax, type Sql } from "./sql.ts";
+import { rowsMax } from "#store/page-bounds";
+import type { Sql } from "./sql.ts";
 
 const INSERT_RUN = `INSERT INTO runs (conversation, seq, space, run, trigger, mailbox, started_at)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
@@ -45,7 +46,7 @@ export function runPage(lookup: Lookup, space: string, request: RunsRequest): Ru
     {
       cursor: ([row, seq, startedAt]) => [startedAt, row, seq],
       run: ([row, seq, , finished]) => {
-        if (!conversations.has(row)) conversations.set(row, lookup.conversations.at(row));
+        if (!conversations.has(row)) conversations.set(row, lookup.conversations.inRow(row));
         const head = conversations.get(row)?.head ?? null;
         const start = entryAt(lookup, row, seq);
         return runOfRow({ seq, finished, start }, head, (endSeq) => entryAt(lookup, row, endSeq));

@@ -15,8 +15,8 @@ export function matchOf(words: readonly string[]): string | null {
   for (const word of words) {
     if (!word.isWellFormed()) continue;
     const letters = Array.from(indexable(word));
-    for (let at = 0; at + 3 <= letters.length && at < TRIGRAMS_MAX; at++)
-      grams.add(letters.slice(at, at + 3).join(""));
+    for (let index = 0; index + 3 <= letters.length && index < TRIGRAMS_MAX; index++)
+      grams.add(letters.slice(index, index + 3).join(""));
   }
   return grams.size === 0 ? null : [...grams].map((gram) => `"${gram.replaceAll('"', '""')}"`).join(" AND ");
 }

@@ -1,7 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
-const ROWS_MAX = 1_000_000_000; // more than a conversation will ever have
-
 /** Prepared statements of one connection. Rows come as arrays: half the cost of objects on the hot path. */
 export class Sql {
   readonly db: DatabaseSync;
@@ -40,9 +38,4 @@ export class Sql {
   pragma(name: string): number {
     return this.get<[number]>(`PRAGMA ${name}`)?.[0] ?? 0;
   }
-}
-
-/** A limit SQLite takes as one: to it, a negative number means all. */
-export function rowsMax(limit: number): number {
-  return Math.min(Math.max(Math.trunc(limit), 0), ROWS_MAX);
 }

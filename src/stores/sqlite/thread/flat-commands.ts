@@ -70,22 +70,22 @@ function flatDrafts(flat: unknown[], drafts: readonly StampedDraft[]): FlatComma
 
 function readDrafts(flat: FlatCommand, from: number): readonly StampedDraft[] {
   const drafts: StampedDraft[] = [];
-  for (let at = from; at < flat.length; at += DRAFT_MEMBERS) {
-    const id = flat[at + 6] as string;
-    const parentId = flat[at + 5] as string | null | undefined;
+  for (let index = from; index < flat.length; index += DRAFT_MEMBERS) {
+    const id = flat[index + 6] as string;
+    const parentId = flat[index + 5] as string | null | undefined;
     const draft: { -readonly [K in keyof Draft]: Draft[K] } = {
-      type: flat[at] as EntryType,
-      node: flat[at + 1] as boolean,
-      payload: flat[at + 2] as string,
-      body: (flat[at + 3] ?? {}) as Draft["body"],
+      type: flat[index] as EntryType,
+      node: flat[index + 1] as boolean,
+      payload: flat[index + 2] as string,
+      body: (flat[index + 3] ?? {}) as Draft["body"],
     };
-    if (flat[at + 4] === true) draft.id = id;
+    if (flat[index + 4] === true) draft.id = id;
     if (parentId !== undefined) draft.parentId = parentId;
     drafts.push({
       draft,
       id,
-      time: flat[at + 7] as string,
-      summaryChange: flat[at + 8] as SummaryChange | null,
+      time: flat[index + 7] as string,
+      summaryChange: flat[index + 8] as SummaryChange | null,
     });
   }
   return drafts;

@@ -115,8 +115,8 @@ function settingsAt(
   const settings = new Map<EntryId, SettingPlaces>();
   for (const id of parents) {
     const entry = lookup.entry(conversation, id);
-    const at = entry && rowPlaceOf(entry);
-    if (at) settings.set(id, lookup.settings(at));
+    const place = entry && rowPlaceOf(entry);
+    if (place) settings.set(id, lookup.settings(place));
   }
   return settings;
 }
@@ -132,11 +132,11 @@ function readCompactionTail(
   const from = fromRow && rowPlaceOf(fromRow);
   const until = untilRow && rowPlaceOf(untilRow);
   if (!from || !until || until.depth > from.depth) return null;
-  let at = from;
-  while (at.row !== until.row || at.segment !== until.segment) {
-    const { ancestor } = lookup.segment(at.row, at.segment);
+  let place = from;
+  while (place.row !== until.row || place.segment !== until.segment) {
+    const { ancestor } = lookup.segment(place.row, place.segment);
     if (ancestor === null || ancestor.depth < until.depth) return null;
-    at = ancestor;
+    place = ancestor;
   }
   const { rows } = lookup.path(from, from.depth - until.depth + 1 + LOOKBACK_NODES);
   return rows.map((row) => decodeEntry(lookup.stored(row)));

@@ -166,7 +166,7 @@ interface StartInput {
   readonly space: string;
   readonly start: Start;
   readonly packed: PackedDrafts;
-  readonly fork: { readonly source: number; readonly point: ForkPoint; readonly at: RowPlace } | null;
+  readonly fork: { readonly source: number; readonly point: ForkPoint; readonly place: RowPlace } | null;
 }
 
 function createTx(
@@ -198,7 +198,7 @@ function startLog(
   }
   const { empty, plan } = planned;
   const point =
-    fork === null ? [null, null, null, null, null, null] : pointColumns(fork.source, fork.point, fork.at);
+    fork === null ? [null, null, null, null, null, null] : pointColumns(fork.source, fork.point, fork.place);
   const unlisted = summaryAfter(empty, plan.change)?.unlisted === true ? 1 : 0;
   const row = sql.run(INSERT, space, conversation, ...point, empty.createdAt, empty.updatedAt, unlisted);
   const { previous } = start;
@@ -206,8 +206,12 @@ function startLog(
   return { result: resultOf(plan, head), head };
 }
 
-function pointColumns(source: number, point: ForkPoint, at: RowPlace): readonly (number | string | null)[] {
-  return [source, point.head, point.entry, at.row, at.segment, at.depth];
+function pointColumns(
+  source: number,
+  point: ForkPoint,
+  place: RowPlace,
+): readonly (number | string | null)[] {
+  return [source, point.head, point.entry, place.row, place.segment, place.depth];
 }
 
 /** One row and one entry, whatever the size of the source: a fork points at its source instead of copying it. */
@@ -221,8 +225,8 @@ function forkTx(
   const id = request.entry ?? from.head.leaf.id;
   const row = lookup.entry(from, id);
   const node = row && lookup.stored(row);
-  const at = row && lookup.positionAt(from, row);
-  const start = forkStart(sha256, { head: from.head, at, node }, request);
+  const position = row && lookup.positionAt(from, row);
+  const start = forkStart(sha256, { head: from.head, position, node }, request);
   const { origin: point } = start;
   const holder =
     point.conversation === source ? from.row : (lookup.conversations.rowOf(space, point.conversation) ?? 0);
@@ -230,7 +234,7 @@ function forkTx(
     space,
     start,
     packed: [],
-    fork: { source: from.row, point, at: { row: holder, segment: point.segment, depth: point.depth } },
+    fork: { source: from.row, point, place: { row: holder, segment: point.segment, depth: point.depth } },
   });
   const { deduped } = result;
   if (head !== null) return { ...head, lease: null, deduped };

@@ -48,12 +48,12 @@ export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void
   );
   sql.run("DELETE FROM runs WHERE conversation = ?", doomed.row);
   const stoodOn = trim(lookup, doomed);
-  let above = doomed.fork === null ? undefined : lookup.conversations.at(doomed.fork.source);
+  let above = doomed.fork === null ? undefined : lookup.conversations.inRow(doomed.fork.source);
   // All the way up: past a living source there may be an erased one that kept a blob for this fork alone.
   while (above !== undefined) {
     if (!above.listed && stoodOn) dropBlobs(lookup, above.row);
     else if (!above.listed) trim(lookup, above);
-    above = above.fork === null ? undefined : lookup.conversations.at(above.fork.source);
+    above = above.fork === null ? undefined : lookup.conversations.inRow(above.fork.source);
   }
   sql.run(REWIND);
   lookup.forget();
@@ -88,7 +88,7 @@ function trim(lookup: Lookup, { row, fork }: Conversation): boolean {
   sql.run(FORGET_NAMES, row);
   writeLinks(lookup, row);
   dropBlobs(lookup, row);
-  return fork !== null && plan.above !== null && isSamePlace(plan.above, fork.at);
+  return fork !== null && plan.above !== null && isSamePlace(plan.above, fork.point);
 }
 
 /** What is left stands as new batches: a link of before would be a digest of what was erased. */
@@ -131,11 +131,11 @@ function forksOn(lookup: Lookup, row: number): readonly DependentFork[] {
   // A fork is younger than its source, so those of an erased one have been seen before it.
   for (const [fork, source, head, listed, holder, segment, depth] of lookup.sql.all<ForkRow>(STANDING, row)) {
     const own = { row: holder, segment, depth };
-    const at = listed === 1 ? own : planErase(factsOf(lookup, fork, on.get(fork) ?? [], []))?.above;
-    if (!at) continue;
+    const point = listed === 1 ? own : planErase(factsOf(lookup, fork, on.get(fork) ?? [], []))?.above;
+    if (!point) continue;
     const others = on.get(source);
-    if (others === undefined) on.set(source, [{ at, head }]);
-    else others.push({ at, head });
+    if (others === undefined) on.set(source, [{ point: point, head }]);
+    else others.push({ point: point, head });
   }
   return on.get(row) ?? [];
 }
