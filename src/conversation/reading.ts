@@ -16,7 +16,7 @@ import {
   settingsOf,
 } from "#log/projections/settings";
 import { boundWindow, EMPTY_WINDOW, type Window, type WindowBounds } from "#log/projections/window";
-import type { HeadView, Page, SettingsFound, StoreWindow } from "#store/requests";
+import type { HeadView, Page, SettingsFound } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { SCAN_ENTRIES, stretches, nextTurn } from "./read-log.ts";
 
@@ -182,18 +182,23 @@ export async function readSettingsAndReset(
   return { settings: settingsOf(latest, replied), latest, resetDepth };
 }
 
-/** The head, the end of its branch and the settings there, in one call. */
+/** The head, the end of its branch and the latest settings there, in one call. */
 export async function readBranchEnd(
   space: SpaceStore,
   conversation: ConversationId,
-): Promise<Pick<StoreWindow, "head" | "page"> & { readonly settings: Settings }> {
-  const { head, page, settings } = await space.window({
-    conversation,
-    limit: PAGE_NODES,
-    settings: SETTINGS,
-  });
-  const replied = repliedModel(page.entries.map((stored) => decodeEntry(stored)));
-  return { head, page, settings: settingsOf(latestSettings(settings), replied) };
+): Promise<{ readonly head: HeadView; readonly page: BranchPage; readonly latest: LatestSettings }> {
+  const request = { conversation, limit: PAGE_NODES, settings: SETTINGS } as const;
+  const { head, page, settings } = await space.window(request);
+  return { head, page: decodedPage(page), latest: latestSettings(settings) };
+}
+
+/** A stretch of a branch, newest first. */
+export interface BranchPage extends Omit<Page, "entries"> {
+  readonly entries: readonly Entry[];
+}
+
+export function decodedPage(page: Page): BranchPage {
+  return { ...page, entries: page.entries.map((stored) => decodeEntry(stored)) };
 }
 
 function latestSettings(settings: SettingsFound): LatestSettings {

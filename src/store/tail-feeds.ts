@@ -6,6 +6,8 @@ import type { EntryId } from "#log/ids";
 export const TAIL_PAGE = { limit: 256, bytes: 65_536 } as const;
 
 const RECENT_BYTES_MAX = 32_768; // for tails that are a little late; whoever is later reads for itself
+const WRITTEN_LOGS_MAX = 256;
+const WRITTEN_MS_MAX = 1_000; // a tail that starts later reads the log, which another process may have erased
 
 /** The next entries of a log, and where it ended when they were read; entries that are all there is reach that end. */
 export interface TailPage {
@@ -29,6 +31,8 @@ export interface TailSource {
 /** The tails of a store: those of one conversation share one reader, and are given the very same entries. */
 export class TailFeeds {
   readonly #feeds = new Map<string, Feed>();
+  /** The latest entries that this store wrote, by log. The log that was written longest ago comes first. */
+  readonly #written = new Map<string, WrittenEntries>();
   readonly #isClosed: () => boolean;
 
   constructor(isClosed: () => boolean) {
@@ -44,8 +48,7 @@ export class TailFeeds {
     source: TailSource,
     { after, signal }: { readonly after: number; readonly signal?: AbortSignal | undefined },
   ): AsyncGenerator<StoredEntry> {
-    const feed = this.#feeds.get(name) ?? new Feed(source, after, () => this.#forget(name, feed));
-    this.#feeds.set(name, feed);
+    const feed = this.#feeds.get(name) ?? this.#begin(name, source, after);
     let last: TailPlace = { seq: after, id: null };
     let hasRead = false;
     const ended = (): boolean => signal?.aborted === true || (hasRead && this.#isClosed());
@@ -71,15 +74,42 @@ export class TailFeeds {
     }
   }
 
+  #begin(name: string, source: TailSource, after: number): Feed {
+    const feed: Feed = new Feed(source, after, () => this.#forget(name, feed));
+    this.#feeds.set(name, feed);
+    const { entries, atMs } = this.#written.get(name) ?? NOTHING_WRITTEN;
+    const isFresh = performance.now() - atMs < WRITTEN_MS_MAX;
+    if (isFresh) feed.written(entries.filter(({ seq }) => seq > after));
+    return feed;
+  }
+
   #forget(name: string, feed: Feed): void {
     if (this.#feeds.get(name) === feed) this.#feeds.delete(name);
   }
 
-  /** What this store has just written: its tails need not read it. */
+  /** What this store has just written: its tails, and one that starts in a moment, don't read it. None: the log is gone, or new. */
   written(name: string, entries: readonly StoredEntry[]): void {
     this.#feeds.get(name)?.written(entries);
+    const before = this.#written.get(name)?.entries ?? [];
+    this.#written.delete(name);
+    const [first] = entries;
+    if (first === undefined) return;
+    const isNext = before.at(-1)?.seq === first.seq - 1;
+    this.#written.set(name, {
+      entries: newest(isNext ? [...before, ...entries] : [...entries]),
+      atMs: performance.now(),
+    });
+    const [oldest] = this.#written.keys();
+    if (this.#written.size > WRITTEN_LOGS_MAX && oldest !== undefined) this.#written.delete(oldest);
   }
 }
+
+interface WrittenEntries {
+  readonly entries: readonly StoredEntry[];
+  readonly atMs: number;
+}
+
+const NOTHING_WRITTEN: WrittenEntries = { entries: [], atMs: 0 };
 
 /** The last entry that was told; its id is unknown where a tail begins. */
 interface TailPlace {
@@ -216,7 +246,7 @@ class Feed {
     const last = fresh.at(-1);
     if (first === undefined || last === undefined) return;
     const hasGap = last.seq - this.#end !== fresh.length;
-    const isForAll = this.#waiting.size === this.#tails;
+    const isForAll = this.#tails > 0 && this.#waiting.size === this.#tails;
     this.#recent = hasGap || isForAll ? [] : newest([...this.#recent, ...fresh]);
     this.#last = placeOf(last);
     for (const { after, done } of this.#waiting)

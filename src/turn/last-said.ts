@@ -2,6 +2,7 @@ import { decodeEntry } from "#log/codec";
 import { reachesModel } from "#log/entry-types";
 import type { Leaf, Place } from "#log/lineage/head";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
+import type { BranchPage } from "#conversation/reading";
 import type { Page } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 
@@ -13,14 +14,15 @@ export async function readLastModelNode(
   space: SpaceStore,
   conversation: ConversationId,
   from: Leaf,
-  near: Page | null = null,
+  near: BranchPage | null = null,
 ): Promise<EntryId> {
-  let next: Place | null = from;
+  const nearest = near?.entries.find(reachesModel);
+  if (nearest !== undefined) return nearest.id;
+  let next: Place | null = near === null ? from : near.next;
   let limit = 4; // a change or two at most, as a rule
   const oldest = from.depth - NODES_MAX;
   while (next !== null && next.depth > oldest) {
-    const page: Page =
-      next === from && near !== null ? near : await space.page({ conversation, from: next, limit });
+    const page: Page = await space.page({ conversation, from: next, limit });
     const lastModelNode = page.entries.find((stored) => reachesModel(decodeEntry(stored)));
     if (lastModelNode !== undefined) return lastModelNode.id;
     next = page.next;

@@ -192,6 +192,12 @@ export class Recorder {
     await this.superseded();
   }
 
+  /** The same without words and tool states that are still gathered: the reply is about to be written, and holds them. */
+  async answered(): Promise<void> {
+    if (this.#pending.every((event) => isInReply(event))) return this.superseded();
+    await this.settled();
+  }
+
   /** The same without what is still gathered: a message that holds it is about to be written. */
   async superseded(): Promise<void> {
     this.#timer?.abort();
@@ -200,6 +206,10 @@ export class Recorder {
     this.#chars = 0;
     await this.#written;
   }
+}
+
+function isInReply({ type }: Gathered): boolean {
+  return type === "text" || type === "thinking" || type === "final_text" || type === "tool";
 }
 
 /** As it is kept: what an edge hands through is not. Most events have none, and need no copy. */

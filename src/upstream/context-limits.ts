@@ -1,6 +1,5 @@
-import { decodeEntry } from "#log/codec";
+import { type BranchPage, decodedPage } from "#conversation/reading";
 import type { Entry } from "#log/entry";
-import type { Place } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
 import {
   carryLimits,
@@ -36,18 +35,16 @@ export async function readCarryLimits(
 }
 
 /** The node that made the request fail, looked for from the prompt back to what the model is sent at all. */
-async function findPoison({ work, branch }: SessionParts): Promise<EntryId | null> {
+async function findPoison({ work }: SessionParts): Promise<EntryId | null> {
   const { space, id: conversation } = work.conversation;
-  let next: Place | null = await branch.tipPlace();
-  for (let read = 0; next !== null && read < NODES_MAX; read += PAGE_NODES) {
-    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
-    const entries = page.entries.map((stored) => decodeEntry(stored));
+  let page: BranchPage = await work.branchEnd.owned();
+  for (let read = 0; ; read += PAGE_NODES) {
+    const { entries, next } = page;
     const end = entries.findIndex(({ type }) => type === "reset" || type === "compaction");
     const poison = poisonIn(end === -1 ? entries : entries.slice(0, end), page.hidden);
-    if (poison !== null || end !== -1) return poison;
-    next = page.next;
+    if (poison !== null || end !== -1 || next === null || read >= NODES_MAX) return poison;
+    page = decodedPage(await space.page({ conversation, from: next, limit: PAGE_NODES }));
   }
-  return null;
 }
 
 /**

@@ -202,9 +202,10 @@ export class Runtime implements Turns, AsyncDisposable {
 
   #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
     const inside = ({ conversation, owner, cancelled }: Owned): Promise<T> =>
-      this.#live.use(conversation.id, (facts) => {
-        facts.follow(owner);
-        return work({ conversation, owner, cancelled, host, facts });
+      this.#live.use(conversation.id, (state) => {
+        state.facts.follow(owner);
+        state.branchEnd.follow(owner);
+        return work({ conversation, owner, cancelled, host, ...state });
       });
     const result = this.#turns.run(id, inside, { signal: host.signal });
     return result.catch(async (error: unknown) => {

@@ -7,8 +7,8 @@ import { SteeredTurns } from "#turn/steering";
 import { Logins, type Upstreams, upstreamsFor } from "./agents.ts";
 import type { Leaf } from "#log/lineage/head";
 import { agentModel, cwdOf } from "#log/projections/settings";
-import { readBranchEnd } from "#conversation/reading";
 import { readLastModelNode } from "#turn/last-said";
+import { settingsAtEnd } from "./sessions/branch-end.ts";
 import { readNear } from "./sessions/branch-reads.ts";
 import { chooseRestarting } from "./sessions/choose.ts";
 import { continueFrom, type ContinueInput, namesOf } from "./sessions/prompt-origin.ts";
@@ -134,8 +134,7 @@ export class Sender {
       return turnAway(work, { ...prompt, back: lay ? null : before.leaf.id, steers: waiting }, parked);
     if (first !== chosen && parked.length > 0)
       emit(work, null, { type: "switched", from: chosen.agent, to: first.agent });
-    const tipPlace: BranchState["tipPlace"] = async () => (await work.conversation.head()).leaf;
-    const branch = { ...before, tip: lay ? before.tip : prompt.id, tipPlace };
+    const branch = { ...before, tip: lay ? before.tip : prompt.id };
     const fresh = moved?.fresh ?? null;
     return this.#run(
       { work, branch, options: this.#options, prompt },
@@ -202,20 +201,21 @@ export class Sender {
 
 /** Where the branch stands before a prompt: at its end, or where it stood before a prompt that is sent again. */
 async function readBranchState(
-  { conversation }: Pick<Work, "conversation">,
+  { conversation, branchEnd }: Work,
   facts: readonly Entry[],
   before: Leaf | null,
 ): Promise<BranchState> {
   const { space, id } = conversation;
-  const { head, page, settings: now } = await readBranchEnd(space, id);
-  const leaf = before ?? head.leaf;
-  const near = before === null ? page : await readNear(space, id, before);
+  const end = await branchEnd.owned();
+  const now = settingsAtEnd(end);
+  const leaf = before ?? end.leaf;
+  const near = before === null ? end : await readNear(space, id, before);
   const usedAt = facts.findLast((fact) => fact.type === "attempt" || fact.type === "turn_end")?.time ?? null;
   const { config } = now;
-  const cwd = cwdOf(config, head.cwd);
+  const cwd = cwdOf(config, end.cwd);
   const settings = { conversation: id, cwd, model: agentModel(now), config, usedAt };
   const lastModelNode = await readLastModelNode(space, id, leaf, near);
-  return { leaf, near, lastModelNode, settings, tip: head.leaf.id, tipPlace: async () => head.leaf };
+  return { leaf, near, lastModelNode, settings, tip: end.leaf.id };
 }
 
 /** Ends the process of a turn nobody ended, before anything is sent to another. */

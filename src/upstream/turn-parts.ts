@@ -1,13 +1,14 @@
 import type { LiveProjection } from "#conversation/live-projection";
 import type { Entry } from "#log/entry";
 import type { ContentBlock } from "#log/message";
-import type { Leaf, Place } from "#log/lineage/head";
+import type { Leaf } from "#log/lineage/head";
 import type { EntryId } from "#log/ids";
-import type { Page } from "#store/requests";
+import type { BranchPage } from "#conversation/reading";
 import type { Host } from "#turn/host";
 import type { Owned } from "#turn/one-at-a-time";
 import type { Steering } from "#turn/steering";
 import type { WireMessage } from "#turn/wire-message";
+import type { BranchEnd } from "./sessions/branch-end.ts";
 import type { LiveSessionState } from "./rules/proof.ts";
 import type { Settled } from "./options.ts";
 import type { SessionSettings, Upstream, UpstreamSession } from "./upstream.ts";
@@ -16,20 +17,19 @@ import type { SessionSettings, Upstream, UpstreamSession } from "./upstream.ts";
 export interface Work extends Owned {
   readonly host: Host;
   readonly facts: LiveProjection<readonly Entry[]>;
+  readonly branchEnd: LiveProjection<BranchEnd>;
 }
 
 /** Where the branch stood before the prompt. */
 export interface BranchState {
   readonly leaf: Leaf;
   /** Its end. */
-  readonly near: Page;
+  readonly near: BranchPage;
   /** The last node that an upstream can hold: a change of settings is none. */
   readonly lastModelNode: EntryId;
   readonly settings: SessionSettings;
   /** The end of the branch with the prompt. */
   readonly tip: EntryId;
-  /** Where that lies; asked for only where the branch is walked. */
-  tipPlace(): Promise<Place>;
 }
 
 /** What a session is chosen by. */

@@ -45,8 +45,8 @@ export async function runTurn(turn: Turn, upstreams: readonly [Upstream, ...Upst
 async function runAttempts(turn: Turn, progress: Progress): Promise<TurnEnd> {
   for (;;) {
     const attempted = await attempt(turn, progress);
-    await attempted.recorder.settled();
     const { ending } = attempted;
+    await (ending.class === "completed" ? attempted.recorder.answered() : attempted.recorder.settled());
     progress.poison =
       ending.class === "poisoned" ? await dealWithPoison(turn, attempted.id, ending.message) : null;
     const facts = {

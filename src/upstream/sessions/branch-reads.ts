@@ -6,7 +6,8 @@ import { type SessionTurn, type MessageText, messageText } from "#upstream/rules
 import type { LinkRecord } from "#log/projections/link-records";
 import { wasCutOff } from "#upstream/rules/prior-context";
 import { answersIn } from "#upstream/rules/replay-guard";
-import type { Page } from "#store/requests";
+import type { BranchEnd } from "./branch-end.ts";
+import { type BranchPage, decodedPage } from "#conversation/reading";
 import type { SpaceStore } from "#store/facets";
 import { SessionTurnReader } from "#upstream/rules/carried-turns";
 
@@ -18,8 +19,12 @@ const BRANCH_NODES_MAX = 2_048; // a link that fell further behind is not worth 
 const BRANCH_LEFT = "branch_left";
 
 /** The end of a branch: what the decisions of a send look at first, read once for all of them. */
-export function readNear(space: SpaceStore, conversation: ConversationId, from: Place): Promise<Page> {
-  return space.page({ conversation, from, limit: PAGE_NODES });
+export async function readNear(
+  space: SpaceStore,
+  conversation: ConversationId,
+  from: Place,
+): Promise<BranchPage> {
+  return decodedPage(await space.page({ conversation, from, limit: PAGE_NODES }));
 }
 
 /**
@@ -100,31 +105,27 @@ export async function readTexts(
 export async function readSessionTurns(
   space: SpaceStore,
   conversation: ConversationId,
-  wanted: { readonly from: Place; readonly link: LinkRecord; readonly facts: readonly Entry[] },
+  wanted: { readonly end: BranchEnd; readonly link: LinkRecord; readonly facts: readonly Entry[] },
 ): Promise<readonly SessionTurn[]> {
   const reader = new SessionTurnReader(wanted.link, wanted.facts, CARRIED_TEXTS_MAX);
-  let next: Place | null = wanted.from;
-  const oldest = wanted.from.depth - CARRIED_NODES_MAX;
-  while (next !== null && !reader.done && next.depth > oldest) {
-    const page = await space.page({ conversation, from: next, limit: PAGE_NODES });
-    reader.add(
-      page.entries.map((stored) => decodeEntry(stored)),
-      page.hidden,
-    );
-    next = page.next;
+  const oldest = wanted.end.leaf.depth - CARRIED_NODES_MAX;
+  for (let page: BranchPage = wanted.end; ;) {
+    reader.add(page.entries, page.hidden);
+    const { next } = page;
+    if (next === null || reader.done || next.depth <= oldest) return reader.turns;
+    page = await readNear(space, conversation, next);
   }
-  return reader.turns;
 }
 
 /** The answers that could come back: the branch's last ones, and the last ones the session itself gave. */
 export async function oldAnswers(
   space: SpaceStore,
   conversation: ConversationId,
-  at: { readonly leaf: Leaf; readonly near: Page; readonly lastNode: EntryId | null },
+  at: { readonly leaf: Leaf; readonly near: BranchPage; readonly lastNode: EntryId | null },
 ): Promise<readonly string[]> {
   const own =
     at.lastNode === null || at.lastNode === at.leaf.id ? null : await space.entry(conversation, at.lastNode);
   const pages = [at.near];
   if (own?.place) pages.push(await readNear(space, conversation, own.place));
-  return pages.flatMap(({ entries }) => answersIn(entries.map((stored) => decodeEntry(stored))));
+  return pages.flatMap(({ entries }) => answersIn(entries));
 }

@@ -155,7 +155,7 @@ async function tryLink(
   const reason =
     record.lastNode === null || record.lastNode === branch.lastModelNode
       ? null
-      : await departureReason(space, id, await branch.tipPlace(), record.lastNode);
+      : await departureReason(space, id, (await parts.work.branchEnd.owned()).leaf, record.lastNode);
   const position: Omit<LinkPosition, "knownUpTo"> = {
     lastModelNode: branch.lastModelNode,
     prompt: branch.tip,
@@ -258,10 +258,10 @@ async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInp
   if (transcript === null)
     return { whole: true, knownUpTo: asking.upstream.capabilities.trustedResume ? record.knownUpTo : null };
   if (record.since === null && record.knownUpTo === null) return { whole: true, knownUpTo: null };
-  const from = await branch.tipPlace();
+  const end = await parts.work.branchEnd.owned();
   const comparison = compareTurns(
     transcript,
-    await readSessionTurns(space, id, { ...asking, from, link: record }),
+    await readSessionTurns(space, id, { ...asking, end, link: record }),
   );
   if (record.since !== null) return comparison;
   const texts = await lastTexts(space, id, { from: branch.leaf, count: FORKED_TEXTS, until: null });

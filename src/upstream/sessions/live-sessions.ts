@@ -7,21 +7,26 @@ import type { Upstream } from "#upstream/upstream";
 import { decodeEntry } from "#log/codec";
 import type { Entry, EntryType } from "#log/entry";
 import { LiveProjection } from "#conversation/live-projection";
+import { liveBranchEnd } from "./branch-end.ts";
 import { readSteers } from "#conversation/steer-queue";
 import type { Projection } from "#log/projections/projection";
 
-/** The sessions of one conversation, one for each agent, and the facts they are chosen by. */
+/** What a send is decided on, extended by what each turn itself appends. */
+export type SendState = Pick<Work, "facts" | "branchEnd">;
+
+/** The sessions of one conversation, one for each agent, and what they are chosen by. */
 class PooledSessions implements Pooled {
   readonly live: Map<Upstream, Live> = new Map();
-  readonly facts: Work["facts"];
+  readonly state: SendState;
 
-  constructor(facts: Work["facts"]) {
-    this.facts = facts;
+  constructor(state: SendState) {
+    this.state = state;
   }
 
   /** Nothing is kept of a conversation that has no session. */
   weight(): PoolWeight | null {
-    return this.live.size === 0 ? null : { messages: 0, processes: this.live.size };
+    const messages = this.state.branchEnd.state?.entries.length ?? 0;
+    return this.live.size === 0 ? null : { messages, processes: this.live.size };
   }
 
   async letGo(): Promise<void> {
@@ -42,12 +47,13 @@ export class LiveSessions {
   }
 
   #make(conversation: ConversationId): PooledSessions {
-    return new PooledSessions(liveFacts(this.#space, conversation));
+    const facts = liveFacts(this.#space, conversation);
+    return new PooledSessions({ facts, branchEnd: liveBranchEnd(this.#space, conversation) });
   }
 
   /** Works with the sessions of a conversation: none of them goes meanwhile, but by that work itself. */
-  use<R>(conversation: ConversationId, work: (facts: Work["facts"]) => Promise<R>): Promise<R> {
-    return this.#part.use(conversation, ({ facts }) => work(facts));
+  use<R>(conversation: ConversationId, work: (state: SendState) => Promise<R>): Promise<R> {
+    return this.#part.use(conversation, ({ state }) => work(state));
   }
 
   get(conversation: ConversationId, upstream: Upstream): Live | null {
@@ -78,26 +84,35 @@ export class LiveSessions {
   }
 }
 
+const LINK_TYPES = ["upstream_link", "upstream_end"] as const;
+const TURN_TYPES = ["turn_start", "attempt", "turn_end"] as const;
 const LINKS_READ_MAX = 96; // with their ends: many times what is ever tried; the chain itself is never cut
 const TURN_FACTS_READ_MAX = 400; // a link whose last turn lies further back cannot hold the leaf
 const FACTS_CACHED_MAX = 2_048; // a session that lives for weeks: then they are read again, within the bounds above
 
 /**
- * The facts a send is decided on, oldest first. Each kind is read back by itself: a link is as good as ever after a
- * thousand turns on it. A link of which no turn was read, though older ones may exist, is left out.
+ * The facts a send is decided on, oldest first. Turns are read by themselves: a link is as good as ever after a thousand turns on
+ * it. Of the others few conversations have many, and then each kind is read by itself too. A link of which no turn was read,
+ * though older ones may exist, is left out.
  */
 export async function readFacts(space: SpaceStore, conversation: ConversationId): Promise<readonly Entry[]> {
-  const read = async (limit: number, ...types: readonly EntryType[]): Promise<readonly Entry[]> => {
+  const read = async (limit: number, types: readonly EntryType[]): Promise<readonly Entry[]> => {
     const stored = await space.read({ conversation, limit, newestFirst: true, types });
     return stored.map((entry) => decodeEntry(entry));
   };
-  const [links, turns, steers, hides] = await Promise.all([
-    read(LINKS_READ_MAX, "upstream_link", "upstream_end"),
-    read(TURN_FACTS_READ_MAX, "turn_start", "attempt", "turn_end"),
-    readSteers(space, conversation),
-    read(1, "hide"),
+  const [turns, others] = await Promise.all([
+    read(TURN_FACTS_READ_MAX, TURN_TYPES),
+    read(LINKS_READ_MAX, [...LINK_TYPES, "steer", "hide"]),
   ]);
-  const all = [...knownLinks(links, turns), ...turns, ...steers.facts, ...hides];
+  const isWhole = others.length < LINKS_READ_MAX;
+  const [links, steers, hides] = isWhole
+    ? [others, [], []]
+    : await Promise.all([
+        read(LINKS_READ_MAX, LINK_TYPES),
+        readSteers(space, conversation).then(({ facts }) => facts),
+        read(1, ["hide"]),
+      ]);
+  const all = [...knownLinks(links, turns), ...turns, ...steers, ...hides];
   return all.toSorted((one, other) => one.seq - other.seq);
 }
 
@@ -111,7 +126,7 @@ function knownLinks(links: readonly Entry[], turns: readonly Entry[]): readonly 
 }
 
 const FACTS: Projection<readonly Entry[]> = {
-  types: ["upstream_link", "upstream_end", "turn_start", "attempt", "turn_end", "steer", "hide"],
+  types: [...LINK_TYPES, ...TURN_TYPES, "steer", "hide"],
   start: () => [],
   // Several reads at the start are of several moments: what came after the first is read again.
   add: (facts, entry) => [...facts.slice(0, facts.findLastIndex(({ seq }) => seq < entry.seq) + 1), entry],

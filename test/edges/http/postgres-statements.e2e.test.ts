@@ -8,7 +8,9 @@ import { Agent } from "#agent/agent";
 import { Holdfast } from "#conversation/holdfast";
 import { SERVER_SPACE } from "#edges/http/access/grant";
 import type { Client } from "#edges/http/client/index";
+import { simulatedSource } from "#edges/cli/serve/simulated-agent";
 import { postgresStore } from "#stores/postgres/index";
+import type { Runtime } from "#upstream/runtime";
 import { ScriptedModel } from "../../agent/scripted-model.ts";
 import { type CountedPool, countedPool } from "../../support/counted-pool.ts";
 import { type PostgresRig, postgresRig } from "../../support/postgres-subject.ts";
@@ -125,4 +127,39 @@ test("a turn with its events is at most eight statements", async () => {
   await send("two");
   const sent = await statements(() => send("three"));
   expect(sent.length, sent.join("\n")).toBeLessThanOrEqual(8);
+});
+
+test("a turn of an agent with sessions is five statements, and eight where its session is resumed", async () => {
+  const source = simulatedSource(1_000);
+  const turns: Runtime[] = [];
+  const open = (space: Holdfast): Runtime => {
+    const runtime = source.open(space) as Runtime;
+    const { send } = runtime;
+    runtime.send = (...asked) => {
+      const turn = send.apply(runtime, asked);
+      carried.push(turn);
+      return turn;
+    };
+    turns.push(runtime);
+    return runtime;
+  };
+  const { holdfast } = served;
+  await using sessions = await serve({ holdfast, agents: { simulated: { ...source, open } } });
+  const headers = {
+    authorization: `Bearer ${await sessions.token("write")}`,
+    "content-type": "application/json",
+    accept: "text/event-stream",
+  };
+  const body = JSON.stringify({ content: "hello" });
+  const send = async (): Promise<void> => {
+    const answer = await sessions.ask("/api/conversations/c/turns", { method: "POST", headers, body });
+    expect(await answer.text()).toContain("event: end");
+    await Promise.all(carried);
+  };
+  await send();
+  await send();
+  const live = await statements(send);
+  await turns[0]?.release();
+  const resumed = await statements(send);
+  expect([live.length, resumed.length], [...live, "", ...resumed].join("\n")).toEqual([5, 8]);
 });

@@ -4,6 +4,7 @@ import type { EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
 import { linkRecords } from "#log/projections/link-records";
 import { compareTurns } from "#upstream/rules/transcript";
+import { liveBranchEnd } from "#upstream/sessions/branch-end";
 import { readSessionTurns } from "#upstream/sessions/branch-reads";
 import { readFacts } from "#upstream/sessions/live-sessions";
 import { aRig } from "../rig.ts";
@@ -51,8 +52,8 @@ async function carried(...bodies: readonly EntryBody[]): Promise<readonly string
   const facts = await readFacts(space, id);
   const record = linkRecords(facts).at(-1);
   if (record === undefined) throw new RangeError("A link is needed");
-  const { leaf } = await chat.head();
-  const turns = await readSessionTurns(space, id, { from: leaf, link: record, facts });
+  const end = await liveBranchEnd(space, id).now();
+  const turns = await readSessionTurns(space, id, { end, link: record, facts });
   // Whatever is to be looked for, one that shows nothing of it holds nothing.
   if (turns.length > 0) expect(compareTurns([], turns).knownUpTo).toBeNull();
   return turns
@@ -122,7 +123,8 @@ test("a reply that was cut off is not looked for in what a session was made with
   const facts = await readFacts(space, id);
   const [record] = linkRecords(facts);
   if (record === undefined) throw new RangeError("A link is needed");
-  const turns = await readSessionTurns(space, id, { from: (await chat.head()).leaf, link: record, facts });
+  const end = await liveBranchEnd(space, id).now();
+  const turns = await readSessionTurns(space, id, { end, link: record, facts });
   expect(compareTurns([{ role: "user", text: "x" }], turns)).toEqual({ whole: true, knownUpTo: "h" });
   expect(compareTurns([], turns)).toEqual({ whole: true, knownUpTo: null });
 });
