@@ -17,9 +17,7 @@ test("scenario 19: the previous answer served again is neither shown nor stored,
   expect(shownText(rig)).toBe(`${shown}blue`);
   const replies = (await rig.of("message")).filter(({ message }) => message.role === "assistant");
   expect(replies).toHaveLength(2);
-  expect(
-    (await rig.of("update")).filter((update) => JSON.stringify(update.data).includes("Noted")),
-  ).toHaveLength(1);
+  expect(await rig.of("update")).toEqual([]);
   expect(await rig.chain()).toEqual(["first", "stale_replay"]);
 });
 

@@ -134,9 +134,9 @@ test("a turn of an agent with sessions is five statements, and eight where its s
   const turns: Runtime[] = [];
   const open = (space: Holdfast): Runtime => {
     const runtime = source.open(space) as Runtime;
-    const { send } = runtime;
+    const send = runtime.send.bind(runtime);
     runtime.send = (...asked) => {
-      const turn = send.apply(runtime, asked);
+      const turn = send(...asked);
       carried.push(turn);
       return turn;
     };

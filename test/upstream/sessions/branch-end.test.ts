@@ -28,7 +28,7 @@ const STEPS: readonly (readonly EntryBody[])[] = [
   [user("d"), reply("e", "four")],
   [{ type: "reset", reason: "cleared" }],
   [{ type: "cwd", cwd: "/elsewhere" }, user("f")],
-  [{ ...user("g"), parentId: "a" } as EntryBody, reply("h", "five")],
+  [{ ...user("g"), parentId: "a" }, reply("h", "five")],
 ];
 
 const SHOWN = 64;
