@@ -109,6 +109,9 @@ export function linkPackages(folder: string, names: readonly string[]): void {
 
 const QUIET = /^npm warn Unknown user config.*\n|^\(node:\d+\) ExperimentalWarning:.*\n\(Use .*\n/gm;
 
+const SECOND = "second> "; // marks the output of what runs as in a second terminal
+const SECOND_LINE = new RegExp(`^${SECOND}.*\\n`, "gm");
+
 /** One shell for a page, so that what one block sets holds in the next. */
 class Shell {
   readonly folder: string;
@@ -132,15 +135,17 @@ class Shell {
     this.#shell.stdin.write(`{ ${command}\n} 2>&1 < /dev/null\necho "${mark} $?"\n`);
     const end = await this.#until((text) => new RegExp(`${mark} (\\d+)\n`).exec(text), from);
     const output = this.#output.slice(from, from + end.index).replaceAll(QUIET, "");
-    return { code: Number(end[1]), output };
+    return { code: Number(end[1]), output: output.replaceAll(SECOND_LINE, "") };
   }
 
   /** Starts what keeps running, and waits until it has printed what the page shows. */
   async start(command: string, shown: readonly string[]): Promise<string> {
     const from = this.#output.length;
-    this.#shell.stdin.write(`{ ${command}\n} 2>&1 < /dev/null &\n`);
+    const mark = `while IFS= read -r line; do echo "${SECOND}$line"; done`;
+    this.#shell.stdin.write(`{ ${command}\n} 2>&1 < /dev/null | ${mark} &\n`);
     const isReady = (text: string): string | null => {
-      const printed = text.replaceAll(QUIET, "");
+      const lines = text.match(SECOND_LINE)?.join("").replaceAll(SECOND, "") ?? "";
+      const printed = lines.replaceAll(QUIET, "");
       return isShown(printed, [...shown, "…"]) ? printed : null;
     };
     const printed = await this.#until(isReady, from);

@@ -7,7 +7,8 @@ import { blocksOf } from "./page-blocks.ts";
 import { type BlockResult, packedProject, type PageProject, runPage } from "./page-project.ts";
 
 // Pages whose samples are not run yet.
-const PENDING = /internals|how-to\/(?:integrate|operate|debug)|tutorial\/quickstart/;
+const PENDING =
+  /internals|how-to\/integrate\/(?!ai-sdk)|how-to\/operate\/(?!server\.md|migrate)|how-to\/debug\/(?!replay)|tutorial\/quickstart/;
 const PAGES = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })]
   .filter((page) => !/decisions|reference\/(?:api|http-api)/.test(page))
   .filter((page) => !PENDING.test(page))

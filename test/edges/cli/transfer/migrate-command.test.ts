@@ -8,7 +8,6 @@ import { openHoldfast } from "#open";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";
 import { jsonLines, type Ran, said } from "../cli-run.ts";
-import { guideCommands } from "../../../docs/guide-commands.ts";
 
 type Row = readonly [
   chat: string,
@@ -268,30 +267,4 @@ test("what is asked wrongly is told before anything is made", async () => {
   expect((await made.migrate("--table", "messages", "--only", "nobody")).status).toBe(3);
   expect(() => readFileSync(none)).toThrow();
   expect((await made.migrate("--table", "chat_log")).out).toContain("Nothing new in 0 conversations");
-});
-
-test("the guide's walk runs as it stands there, and both sides are the same in the end", async () => {
-  using made = app();
-  made.add(
-    ["a", 1, "user", "hi", "2026-01-01 10:00:00"],
-    ["a", 2, "assistant", "hello", "2026-01-01 10:00:01"],
-  );
-  const here = (text: string): string => text.replaceAll("sqlite:", `sqlite:${made.folder}/`);
-  let store = made.store;
-  const told: string[] = [];
-  for (const line of guideCommands("operate/migrate.md")) {
-    const [, exported] = /^export HOLDFAST_STORE=(.*)$/.exec(line) ?? [];
-    if (exported !== undefined) store = here(exported);
-    if (exported !== undefined || line.includes("$DATABASE_URL")) continue;
-    const args = line.split(" ").slice(1);
-    const copied = args.map((arg) =>
-      arg.endsWith(".db") && !arg.includes(":") ? join(made.folder, arg) : here(arg),
-    );
-    const ran = await holdfastHere(store, copied);
-    expect([ran.status, ran.err.includes("holdfast:")], line).toEqual([0, false]);
-    told.push(ran.out);
-  }
-  expect(told).toHaveLength(9);
-  expect(told[0]).toContain("Would bring 2 messages in 1 conversation");
-  expect(told[3]).toContain("All 2 messages in 1 conversation");
 });
