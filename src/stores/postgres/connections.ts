@@ -2,8 +2,11 @@ import { LogError } from "#log/errors";
 import type { ConnectionCounts } from "#store/requests";
 import type { Connections, Row, Session } from "./db.ts";
 import { readJson } from "#log/json/read-json";
+import { StatementNames } from "./statement-names.ts";
 
-interface PgQuery {
+export interface PgQuery {
+  /** Of a statement that the connection keeps parsed. */
+  readonly name?: string;
   readonly text: string;
   readonly values: unknown[];
   readonly rowMode: "array";
@@ -18,6 +21,8 @@ interface PgResult {
 
 /** What is used of a client of node-postgres. */
 export interface PgClient {
+  /** Of the server, as the server said when the connection was opened. */
+  readonly processID?: number | null;
   query(config: PgQuery): Promise<PgResult>;
   release(destroy?: boolean | Error): void;
   on?(event: "error", listener: () => void): unknown;
@@ -64,8 +69,13 @@ function safeInteger(text: string): number {
 
 const TYPES = { getTypeParser: parserOf };
 
-function sessionOf(target: { query(config: PgQuery): Promise<PgResult> }, queryMs: number): Session {
-  const options = { rowMode: "array", types: TYPES, query_timeout: queryMs } as const;
+type QueryOptions = Omit<PgQuery, "text" | "values">;
+
+function optionsOf(queryMs: number): QueryOptions {
+  return { rowMode: "array", types: TYPES, query_timeout: queryMs };
+}
+
+function sessionOf(target: Pick<PgPool, "query">, options: QueryOptions): Session {
   return {
     async query(text, values) {
       const { rows } = await target.query({ text, values: [...values], ...options });
@@ -90,28 +100,37 @@ function listenFromTheStart(pool: PgPool): void {
 
 /** Connections of a pool of node-postgres. A pool that was given stays the host's to end. */
 function pgConnections(pool: PgPool, input: ConnectionSettings): Connections {
-  const { owned, queryMs } = input;
+  const { owned, queryMs, names = new StatementNames() } = input;
+  const options = optionsOf(queryMs);
+  const hold = async <T>(work: (client: PgClient) => Promise<T>): Promise<T> => {
+    const client = await pool.connect();
+    client.on?.("error", unheard);
+    let failed = true;
+    try {
+      const result = await work(client);
+      failed = false;
+      return result;
+    } finally {
+      client.removeListener?.("error", unheard);
+      client.release(failed);
+    }
+  };
   // Unheard, the death of an idle connection would end the process.
   if (owned) pool.on?.("error", unheard);
   listenFromTheStart(pool);
   return {
     queryMs,
     // A pool throws away a connection whose statement failed, and so one that fell silent.
-    ...sessionOf(pool, queryMs),
-    patient: () => pgConnections(pool, { owned: false, queryMs: queryMs * PATIENCE }),
-    async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
-      const client = await pool.connect();
-      client.on?.("error", unheard);
-      let failed = true;
-      try {
-        const result = await work(sessionOf(client, queryMs));
-        failed = false;
-        return result;
-      } finally {
-        client.removeListener?.("error", unheard);
-        client.release(failed);
-      }
+    ...sessionOf(pool, options),
+    async prepared(text, values) {
+      const given = { text, values: [...values], ...options };
+      const { rows } = await names.send(text, (name) => pool.query({ ...given, ...name }));
+      return rows as readonly Row[];
     },
+    patient: () => pgConnections(pool, { owned: false, queryMs: queryMs * PATIENCE, names }),
+    use: (work) => hold((client) => work(sessionOf(client, options))),
+    // Where that fails, no statement has a name.
+    prepare: () => hold((client) => names.find(client, options)).catch(() => undefined),
     counts: () => countsOf(pool),
     close: async () => {
       if (owned) await pool.end();
@@ -123,6 +142,7 @@ interface ConnectionSettings {
   readonly owned: boolean;
   /** How long a statement is waited for. */
   readonly queryMs: number;
+  readonly names?: StatementNames;
 }
 
 function countsOf({ totalCount, idleCount, waitingCount, options }: PgPool): ConnectionCounts | null {

@@ -13,6 +13,10 @@ export interface Session {
 
 /** The connections of a store. A statement by itself may go over any of them. */
 export interface Connections extends Session {
+  /** The same for a statement that is sent often: a connection keeps it parsed, where it has a process of the server to itself. */
+  prepared(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Finds out whether connections keep statements. */
+  prepare(): Promise<void>;
   /** One connection, given back when the work is over; one that failed is thrown away. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** How long a statement is waited for. */
@@ -89,6 +93,13 @@ export class Db {
     return this.#retry(() => this.#statement<R>(statement, values), true);
   }
 
+  /** The same for one that is asked often, whose best plan does not depend on its values. */
+  async readPrepared<R extends Row>(statement: string, ...values: readonly unknown[]): Promise<readonly R[]> {
+    if (this.#settings.space !== null) return this.read(statement, ...values);
+    const text = this.#settings.texts.text(statement);
+    return this.#retry(async () => (await this.#connections.prepared(text, values)) as readonly R[], true);
+  }
+
   /** The same for a statement that may also be a function of the schema. */
   async call<R extends Row>(call: Call, ...values: readonly unknown[]): Promise<readonly R[]> {
     return this.#retry(() => this.#call<R>(call, values), true);
@@ -108,7 +119,7 @@ export class Db {
   async #call<R extends Row>(call: Call, values: readonly unknown[]): Promise<readonly R[]> {
     const text = this.#settings.texts.call(call);
     if (!this.functions) return this.#statement<R>(text, values);
-    return (await this.#connections.query(text, values)) as readonly R[];
+    return (await this.#connections.prepared(text, values)) as readonly R[];
   }
 
   async #statement<R extends Row>(statement: string, values: readonly unknown[]): Promise<readonly R[]> {
@@ -153,6 +164,8 @@ export class Db {
       const only: Connections = {
         queryMs: this.#connections.queryMs,
         query: (text, values) => session.query(text, values),
+        prepared: (text, values) => session.query(text, values),
+        prepare: async () => undefined,
         use: (use) => use(session),
         patient: () => only,
         counts: () => null,
@@ -175,6 +188,11 @@ export class Db {
         await pause(pauseMs * tries * (0.5 + Math.random()));
       }
     }
+  }
+
+  /** Finds out whether connections keep statements: before the first call. */
+  prepare(): Promise<void> {
+    return this.#connections.prepare();
   }
 
   /** An error of the database as one of the port. */

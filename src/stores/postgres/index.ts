@@ -152,6 +152,7 @@ async function openSchema(db: Db, options: SchemaOptions & { readonly readOnly: 
   }
   if (version === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
   checkSchemaVersion(version, db.place);
+  await db.prepare();
   // A store that may not bring an older schema up to date does without the functions that are missing there.
   const functions = options.functions && version.functions && version.version >= SCHEMA_VERSION;
   const texts = new SqlTexts(db.schema, functions);

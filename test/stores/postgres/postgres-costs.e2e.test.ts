@@ -10,7 +10,7 @@ import { postgresStore } from "#stores/postgres/index";
 import { ScriptedModel } from "../../agent/scripted-model.ts";
 import { aRig } from "../../upstream/rig.ts";
 import { type CountedPool, countedPool } from "../../support/counted-pool.ts";
-import { type PostgresRig, postgresRig } from "../../support/postgres-subject.ts";
+import { poolOf, type PostgresRig, postgresRig } from "../../support/postgres-subject.ts";
 
 let rig: PostgresRig;
 let counted: CountedPool;
@@ -63,6 +63,27 @@ test("a context is one round trip, and so is every other verb that names its pla
     runs: 1,
   });
   await holdfast.close();
+});
+
+test("a connection of its own keeps the statements of verbs parsed, by a name for each", async () => {
+  await rig.subject();
+  const pool = poolOf(rig.server.direct, 1);
+  const holdfast = new Holdfast(await postgresStore({ pool }), "default");
+  const chat = await holdfast.create({ id: "a", entries: [said("one")] });
+  const prepared = async (): Promise<readonly unknown[]> =>
+    (await pool.query("select name from pg_prepared_statements order by name")).rows;
+  const verbs = async (): Promise<void> => {
+    await chat.append(said("two"));
+    await chat.context();
+    await chat.head();
+  };
+  await verbs();
+  const once = await prepared();
+  await verbs();
+  expect(once).toHaveLength(3);
+  expect(await prepared()).toEqual(once);
+  await holdfast.close();
+  await pool.end();
 });
 
 test("a steady prompt of the agent loop is at most eight round trips", async () => {

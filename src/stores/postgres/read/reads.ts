@@ -41,7 +41,7 @@ export async function readHead(
   conversation: ConversationId,
   testMs: number | null = null,
 ): Promise<HeadView> {
-  const [row] = await db.read<[string, number]>(STATE, space, conversation);
+  const [row] = await db.readPrepared<[string, number]>(STATE, space, conversation);
   if (row === undefined) throw conversationNotFound(conversation);
   const [text, nowMs] = row;
   return headView(readState(text), testMs ?? nowMs);
