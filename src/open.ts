@@ -56,7 +56,7 @@ export async function openStore(
   const shown = redactAddress(address);
   throw new LogError(
     "invalid_request",
-    `A store is sqlite:PATH, jsonl:DIR, postgres://HOST/DATABASE or memory:, not "${shown}"`,
+    `Unknown store "${shown}". Use sqlite:PATH, jsonl:DIR, postgres://HOST/DATABASE or memory:.`,
     { store: shown },
   );
 }
@@ -104,7 +104,7 @@ export async function openHoldfast(options: HoldfastOptions = {}): Promise<Holdf
   if (typeof store?.space !== "function")
     throw new LogError(
       "invalid_request",
-      "A store is an address like sqlite:PATH, or an object with the store's verbs",
+      "store must be an address such as sqlite:PATH, or an object that implements Store",
     );
   return new Holdfast(observed(store), space, idsAndTime);
 }

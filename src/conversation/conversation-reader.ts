@@ -119,9 +119,13 @@ export class ConversationReader {
     if (entry === undefined) return null;
     const row = await this.#space.entry(this.id, parseEntryId(entry));
     if (row.place === null)
-      throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, {
-        target: entry,
-      });
+      throw new LogError(
+        "unknown_target",
+        `Entry ${entry} is an annotation, such as a label, and not on a branch. Use the id of a message.`,
+        {
+          target: entry,
+        },
+      );
     return { ...row.place, id: row.id };
   }
 

@@ -84,7 +84,7 @@ export class Conversation extends ConversationReader {
       await this.space.renew({ conversation: this.id, epoch: head.epoch, leaseMs: 0 });
       throw new LogError(
         "invalid_request",
-        `Conversation ${this.id} was redacted: it is to be read, not to be gone on with. Nothing was written`,
+        `Conversation ${this.id} is a redacted, read-only copy. Fork it to continue.`,
         { conversation: this.id },
       );
     }

@@ -70,7 +70,7 @@ async function readStart(
   const [stored] = await space.read({ conversation, after: startSeq - 1, until: startSeq, limit: 1 });
   const entry = stored === undefined ? null : decodeEntry(stored);
   if (entry?.type === "run_start") return entry;
-  throw new LogError("damaged", `The start of the run ${run} of ${conversation} is missing`, {
+  throw new LogError("damaged", `The first entry of run ${run} in ${conversation} is missing`, {
     conversation,
     seq: startSeq,
   });
@@ -128,7 +128,7 @@ async function nodeOfRun(
   if (place !== null && (inRun || id === run.seed || id === end.id)) return id;
   throw new LogError(
     "invalid_request",
-    `${at} is no message of the run ${run.run}; nothing was forked. \`hydrate\` gives those it has`,
+    `Entry ${at} is not a message of run ${run.run}. \`hydrate\` returns its messages.`,
     { run: run.run, entry: at },
   );
 }

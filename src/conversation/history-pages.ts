@@ -58,7 +58,7 @@ export async function readHistory(
 
 export function checkLimit(limit: number): void {
   if (Number.isSafeInteger(limit) && limit > 0) return;
-  throw new LogError("invalid_request", `A page has a limit of 1 or more, not ${String(limit)}`, {
+  throw new LogError("invalid_request", `limit must be a whole number of at least 1 (got ${String(limit)})`, {
     limit: String(limit),
   });
 }
@@ -70,6 +70,10 @@ function writeCursor({ segment, depth, conversation }: Place): string {
 export function readCursor(cursor: string): Place {
   const [, segment = "", depth = "", conversation = ""] = /^(\d{1,15})\.(\d{1,15})@(.+)$/.exec(cursor) ?? [];
   if (depth === "")
-    throw new LogError("invalid_request", "A cursor is what the page before gave; this is none", { cursor });
+    throw new LogError(
+      "invalid_request",
+      "Invalid cursor. Pass the cursor returned with the previous page.",
+      { cursor },
+    );
   return { segment: Number(segment), depth: Number(depth), conversation: parseConversationId(conversation) };
 }

@@ -142,7 +142,7 @@ export class Holdfast implements AsyncDisposable {
     const matches = conversations.map((listed) => listed.conversation);
     const [only] = matches;
     if (only === undefined)
-      throw new LogError("conversation_not_found", `There is no conversation ${part} here`, {
+      throw new LogError("conversation_not_found", `Conversation ${part} not found`, {
         conversation: part,
       });
     if (matches.length === 1) return this.handle(only);
@@ -204,7 +204,7 @@ export class Holdfast implements AsyncDisposable {
     const { conversation, along, ...request } = filter;
     if (along !== undefined) {
       if (conversation !== undefined)
-        throw new LogError("invalid_request", "Ask for runs with `conversation` or with `along`, not both");
+        throw new LogError("invalid_request", "Pass `conversation` or `along`, not both");
       return yield* runsAlong(this.space, parseConversationId(along), request);
     }
     const within = conversation === undefined ? {} : { conversation: parseConversationId(conversation) };
@@ -291,7 +291,7 @@ export class Holdfast implements AsyncDisposable {
     if (this.store.backup === undefined)
       throw new LogError(
         "invalid_request",
-        "This store has no backup of its own: one in memory keeps nothing, and one in PostgreSQL is backed up with the database (pg_dump, or base backups)",
+        "This store has no backup of its own. Back up PostgreSQL with pg_dump or base backups. A store in memory cannot be backed up.",
       );
     return this.store.backup({ ...options, to });
   }

@@ -57,10 +57,10 @@ export async function hydrateRun(
 }
 
 export function runNotFound(run: string, from: string | null): LogError {
-  const where = from === null ? "here" : `in ${from}, nor in what it was forked from`;
+  const where = from === null ? "" : ` in ${from} or the conversations it was forked from`;
   return new LogError(
     "run_not_found",
-    `There is no run ${run} ${where}: it was never begun, or its conversation was erased. Nothing was changed; \`holdfast runs\` lists those there are`,
+    `Run ${run} not found${where}. It did not start here, or its conversation was erased.`,
     { run, ...(from === null ? {} : { conversation: from }) },
   );
 }
@@ -97,8 +97,12 @@ async function nodeAt(space: SpaceStore, { conversation, end }: BranchEnd, depth
   const [node] = (await space.page({ conversation, from: end, depth, limit: 1 })).entries;
   const { place = null } = node === undefined ? {} : await space.entry(conversation, node.id);
   if (node !== undefined && place !== null) return { ...place, id: node.id };
-  throw new LogError("damaged", `A node at depth ${depth} of conversation ${conversation} is missing`, {
-    conversation,
-    depth,
-  });
+  throw new LogError(
+    "damaged",
+    `Conversation ${conversation} lacks the entry at depth ${depth} of a branch`,
+    {
+      conversation,
+      depth,
+    },
+  );
 }

@@ -31,7 +31,7 @@ export async function readLeafAt(
   if (origin !== null) return { ...origin, id: origin.entry };
   throw new LogError(
     "damaged",
-    `Conversation ${conversation} is damaged: it has no node up to entry ${seq}`,
+    `Conversation ${conversation} is damaged: it has no branch up to entry ${seq}`,
     {
       conversation,
       seq,

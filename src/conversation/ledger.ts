@@ -85,9 +85,13 @@ async function hasIntents(space: SpaceStore, conversation: ConversationId): Prom
 function readCursor(cursor: string): Omit<Start, "recordsIntents"> {
   const [, seq = "", skip = "", upTo = ""] = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? [];
   if (upTo === "")
-    throw new LogError("invalid_request", `"${cursor}" is not a cursor. Use the cursor of the page before.`, {
-      cursor,
-    });
+    throw new LogError(
+      "invalid_request",
+      `Invalid cursor "${cursor}". Pass the cursor returned with the previous page.`,
+      {
+        cursor,
+      },
+    );
   return { seq: Number(seq), skip: Number(skip), upTo: Number(upTo) };
 }
 
@@ -136,9 +140,13 @@ export async function readIssuesPage(
   { limit = Number.POSITIVE_INFINITY, cursor = "0" }: IssuesRequest,
 ): Promise<IssuesPage> {
   if (!/^\d{1,15}$/.test(cursor))
-    throw new LogError("invalid_request", `"${cursor}" is not a cursor. Use the cursor of the page before.`, {
-      cursor,
-    });
+    throw new LogError(
+      "invalid_request",
+      `Invalid cursor "${cursor}". Pass the cursor returned with the previous page.`,
+      {
+        cursor,
+      },
+    );
   const issues = await readIssues(space, conversation);
   const end = Number(cursor) + limit;
   return { issues: issues.slice(Number(cursor), end), cursor: end < issues.length ? String(end) : null };

@@ -192,7 +192,7 @@ export class LiveProjection<State> {
     const begun = extended === null ? ((await this.#options.begin?.(writtenTo)) ?? null) : null;
     const next =
       extended ?? begun ?? (await this.#extend({ state: this.#projection.start(), last: null }, until));
-    if (next === null) throw new TypeError("The projection does not accept the entries of its log");
+    if (next === null) throw new TypeError("The projection rejected an entry of the log");
     const mark = begun?.head ?? head ?? null;
     const readTo = Math.max(next.last?.seq ?? 0, begun?.head?.headSeq ?? until ?? writtenTo);
     const { state, last } = next;

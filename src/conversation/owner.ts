@@ -213,7 +213,7 @@ function keepLease({ clock, leaseMs, renew, onLost }: KeepLeaseInput): Disposabl
 function lapsedLease(leaseMs: number, cause: unknown): LogError {
   return new LogError(
     "fenced",
-    `The lease could not be renewed for ${leaseMs} ms and is over: another may own the conversation by now. What was written is safe, nothing more is written by this one; look at the log and go on from there`,
+    `Lost the lease after ${leaseMs} ms without renewal, so another writer may own the conversation. Check the connection to the store, then acquire the conversation again.`,
     { leaseMs },
     { cause },
   );

@@ -72,7 +72,11 @@ async function endOf(space: SpaceStore, { conversation: id, at }: BranchToCompar
   if (at === undefined) return { conversation, end: (await space.head(conversation)).leaf };
   const { place } = await space.entry(conversation, parseEntryId(at));
   if (place !== null) return { conversation, end: place };
-  throw new LogError("unknown_target", `${at} is a fact; only nodes lie on a branch`, { target: at });
+  throw new LogError(
+    "unknown_target",
+    `Entry ${at} is an annotation, such as a label, and not on a branch. Use the id of a message.`,
+    { target: at },
+  );
 }
 
 async function readNodes(

@@ -122,7 +122,7 @@ async function logsFrom(
 }
 
 function notSeen({ run, conversation }: RunWindow, from: ConversationId): LogError {
-  return new LogError("invalid_request", `The run ${run} of ${conversation} is on no branch of ${from}`, {
+  return new LogError("invalid_request", `Run ${run} of ${conversation} is not on a branch of ${from}`, {
     run,
     conversation,
   });
@@ -159,7 +159,7 @@ async function readSeed(
   const { place, ...stored } = await space.entry(conversation, id);
   const entry = decodeEntry(stored);
   if (entry.type !== "seed" || place === null)
-    throw new LogError("damaged", `The entry ${id} has no seeds: it is a ${entry.type}`, {
+    throw new LogError("damaged", `Entry ${id} is of type ${entry.type} and has no run inputs`, {
       conversation,
       entry: id,
     });

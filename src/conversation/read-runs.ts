@@ -50,7 +50,7 @@ export async function readRun(
   if (row === null || other === undefined) return row;
   throw new LogError(
     "invalid_request",
-    `There are several runs ${run}: one in ${row.conversation}, one in ${other.conversation}; name the conversation`,
+    `Run id ${run} is ambiguous: ${row.conversation} and ${other.conversation} both have one. Add the conversation.`,
     { run, conversations: [row.conversation, other.conversation] },
   );
 }

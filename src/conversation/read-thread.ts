@@ -44,7 +44,11 @@ export interface ThreadBranch {
 async function nodeAt(space: SpaceStore, conversation: ConversationId, entry: string): Promise<BranchNode> {
   const { id, place } = await space.entry(conversation, parseEntryId(entry));
   if (place !== null) return { id, place };
-  throw new LogError("invalid_request", `The entry ${id} is a fact, which lies on no branch`, { entry: id });
+  throw new LogError(
+    "invalid_request",
+    `Entry ${id} is an annotation, such as a label, and not on a branch. Use the id of a message.`,
+    { entry: id },
+  );
 }
 
 /** Whether a branch passes through a node: it has that one at its place. */

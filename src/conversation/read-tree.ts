@@ -91,7 +91,7 @@ export class TreeNodes<Shown extends Linked> {
     for (let at: EntryId | null = leaf; at !== null;) {
       const node: OpenNode<Shown> | undefined = this.#byId.get(at);
       if (node === undefined || node.active)
-        throw new LogError("damaged", `The branch to ${leaf} is broken at ${at}`, { entry: leaf, at });
+        throw new LogError("damaged", `The branch to ${leaf} lacks an entry at ${at}`, { entry: leaf, at });
       node.active = true;
       this.#active.push(node);
       at = node.entry.parentId;

@@ -141,7 +141,7 @@ export class LinkCheck {
     });
     if (link !== end.link) {
       const first = batch[0]?.seq ?? entry.seq;
-      return `The entries ${first} to ${entry.seq} are not what was written: they do not give the link of their batch`;
+      return `Entries ${first} to ${entry.seq} were changed after they were written: their batch has another hash`;
     }
     this.#previous = link;
     this.#linked = true;
@@ -155,11 +155,11 @@ export class LinkCheck {
   end(head: { readonly link: string | null; readonly ownerLink: string | null }): string | null {
     const last = this.#batch.at(-1);
     if (this.#linked && last !== undefined)
-      return `The entries after ${this.#provenSeq} belong to no batch: no link holds them`;
+      return `Entries after ${this.#provenSeq} have no batch, so no hash verifies them`;
     if (!this.#linked) this.unprovenSeq = (last ?? this.#before)?.seq ?? 0;
     const link = this.#linked ? this.#previous : null;
     if (head.link !== link || head.ownerLink !== this.#ownerLink)
-      return `The log does not end with the batch that its head names: what came after ${this.#provenSeq} is gone or was replaced`;
+      return `The log does not end with the batch recorded in its head: entries after ${this.#provenSeq} are missing or were replaced`;
     return null;
   }
 }

@@ -70,25 +70,30 @@ function payloadAfterType({ text, value }: JsonObject, type: EntryType): string 
 function checkType(type: Json | undefined): EntryType {
   if (typeof type === "string" && isEntryType(type)) return type;
   const typeNames = [...NODE_TYPES, ...FACT_TYPES].join(", ");
-  const problem = type === undefined ? "The body has no type" : `Unknown entry type ${JSON.stringify(type)}`;
-  throw new LogError("invalid_entry", `${problem}; known types are ${typeNames}`);
+  const problem =
+    type === undefined ? 'The entry has no "type"' : `Unknown entry type ${JSON.stringify(type)}`;
+  throw new LogError("invalid_entry", `${problem}. Use one of ${typeNames}.`);
 }
 
 function checkMembers(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
     if (name === "seq")
-      throw new LogError("invalid_entry", "seq is given by the store; leave it out of the body");
-    if (RESERVED.has(name)) throw new LogError("invalid_entry", `"${name}" is a reserved member of an entry`);
+      throw new LogError("invalid_entry", 'Leave "seq" out of the entry: the store assigns it');
+    if (RESERVED.has(name))
+      throw new LogError("invalid_entry", `Leave "${name}" out of the entry: it is a reserved field`);
     // Inside a payload duplicates are kept as they are; here they would decide what the entry is.
-    if (seen.has(name)) throw new LogError("invalid_entry", `The member "${name}" stands twice in the body`);
+    if (seen.has(name)) throw new LogError("invalid_entry", `The entry has the field "${name}" twice`);
     seen.add(name);
   }
 }
 
 function checkRelations(value: Fields, kind: { type: EntryType; node: boolean }): void {
   if (!kind.node && value["parentId"] !== undefined && value["parentId"] !== null) {
-    throw new LogError("invalid_entry", `A ${kind.type} entry is a fact and has no parent`);
+    throw new LogError(
+      "invalid_entry",
+      `An entry of type ${kind.type} annotates the log and cannot have a parent. Leave "parentId" out.`,
+    );
   }
   if (kind.type !== "conversation") return;
   const origin = value["origin"];
@@ -103,6 +108,6 @@ function checkTime(time: Json | undefined): string {
   if (typeof time === "string" && TIME_SHAPE.test(time)) return time;
   throw new LogError(
     "invalid_entry",
-    "time must be an ISO 8601 date and time with a zone, like 2026-01-31T12:00:00.000Z",
+    "time must be an ISO 8601 date and time with a zone, such as 2026-01-31T12:00:00.000Z",
   );
 }

@@ -23,8 +23,8 @@ export function checkVersion(version: unknown, current: number = FORMAT_VERSION)
     return version as number;
   const message =
     Number.isSafeInteger(version) && (version as number) > current
-      ? `This log is written in format version ${String(version)}; this program reads versions 1 to ${current}. Nothing was changed: open it with a newer Holdfast.`
-      : `This log does not name the format version it is written in; this program reads versions 1 to ${current}. Nothing was changed.`;
+      ? `This log has format version ${String(version)}. This version of Holdfast reads versions 1 to ${current}.`
+      : `This log does not state its format version. This version of Holdfast reads versions 1 to ${current}.`;
   throw new LogError("unsupported_version", message, { version: String(version), current });
 }
 

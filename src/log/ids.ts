@@ -46,13 +46,16 @@ export function parseEntryId(text: unknown): EntryId {
 
 export function parseDigest(text: unknown): Digest {
   if (typeof text === "string" && DIGEST_SHAPE.test(text)) return text;
-  throw new LogError("invalid_id", "A blob digest is the 64 hexadecimal digits of a SHA-256");
+  throw new LogError("invalid_id", "A blob digest must be a SHA-256 hash of 64 lowercase hexadecimal digits");
 }
 
 export function parseKey(text: unknown): string {
   if (typeof text === "string" && text.length > 0 && text.length <= KEY_CHARS_MAX && text.isWellFormed())
     return text;
-  throw new LogError("invalid_request", `An append key is 1 to ${KEY_CHARS_MAX} well-formed characters`);
+  throw new LogError(
+    "invalid_request",
+    `An append key must be a string of 1 to ${KEY_CHARS_MAX} well-formed characters`,
+  );
 }
 
 const LISTED_TIME = /^(?:\d{4}-\d{2}-\d{2}T[\d:.]+Z)?$/; // none where not even the first entry can be read
@@ -77,7 +80,11 @@ export function parseListCursor(after: string): readonly [updatedAt: string, id:
 }
 
 function notCursor(cursor: string): LogError {
-  return new LogError("invalid_request", `"${cursor}" is not a cursor. Use the cursor of the page before.`, {
-    cursor,
-  });
+  return new LogError(
+    "invalid_request",
+    `Invalid cursor "${cursor}". Pass the cursor returned with the previous page.`,
+    {
+      cursor,
+    },
+  );
 }

@@ -35,7 +35,7 @@ const PATTERNS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ["API key", /\bSG\.[\w-]{16,64}\.[\w-]{16,}/dg],
   ["bot token", /\b\d{8,10}:AA[\w-]{33}\b/dg],
   [
-    "webhook address",
+    "webhook URL",
     /\bhttps:\/\/(?:hooks\.slack\.com\/services|discord(?:app)?\.com\/api\/webhooks)\/(?<secret>[\w/-]{20,})/dg,
   ],
   ["web token", /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/dg],

@@ -11,7 +11,7 @@ export function unprovenNote(conversation: string, unprovenSeq: number): readonl
     {
       conversation,
       severity: "note",
-      message: `${which} from before logs had links: they read well, and nothing proves them; every later one is proven`,
+      message: `${which} older than batch hashes: readable but unverified. All later entries are verified.`,
       position: null,
       reachableSeq: null,
       repaired: false,
@@ -26,9 +26,9 @@ export function runRowProblem(rows: ReadonlyMap<number, string | null>, folder: 
   for (const { startSeq, last, over } of runs) {
     const finished = rows.get(startSeq);
     if (finished === undefined)
-      return `The row of run ${last.run}, which began at entry ${startSeq}, is missing`;
+      return `The row of run ${last.run}, which started at entry ${startSeq}, is missing`;
     if (over && !(finished !== null && isSameRun(readJson(finished), last)))
-      return `The row of run ${last.run}, which began at entry ${startSeq}, is not as the log says`;
+      return `The row of run ${last.run}, which started at entry ${startSeq}, does not match the log`;
   }
-  return rows.size === runs.length ? null : "There are rows of runs that the log does not have";
+  return rows.size === runs.length ? null : "The run table has rows for runs that are not in the log";
 }

@@ -60,10 +60,14 @@ function portOfSpace(driver: StoreDriver, id: SpaceId, work: Work): SpaceStore {
 
 function facetMissing(verb: Verb): LogError {
   const facet = FACET_OF[verb];
-  return new LogError("facet_missing", `This store does not bring ${facet}, so it has no ${verb}`, {
-    facet,
-    verb,
-  });
+  return new LogError(
+    "facet_missing",
+    `This store does not support \`${verb}\`: it lacks the capability "${facet}"`,
+    {
+      facet,
+      verb,
+    },
+  );
 }
 
 type Checked = {
@@ -144,7 +148,7 @@ class Work {
   readonly #stoppers = new Set<AbortController>();
 
   #checkOpen(): void {
-    if (this.#ended) throw new LogError("store_gone", "This store was closed");
+    if (this.#ended) throw new LogError("store_gone", "This store is closed");
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {

@@ -250,10 +250,16 @@ export interface CheckRequest {
 }
 
 export function backupTaken(to: string): LogError {
-  return new LogError("invalid_request", `${to} exists already; a backup replaces nothing`, { to });
+  return new LogError(
+    "invalid_request",
+    `${to} already exists, and a backup does not overwrite files. Choose another path.`,
+    { to },
+  );
 }
 
 /** The folder is not made: it may belong on a disk that is not mounted at the moment. */
 export function noBackupFolder(folder: string): LogError {
-  return new LogError("invalid_request", `There is no folder ${folder} for the backup`, { folder });
+  return new LogError("invalid_request", `Folder ${folder} does not exist. Create it before the backup.`, {
+    folder,
+  });
 }

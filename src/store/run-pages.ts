@@ -57,7 +57,10 @@ export function parseRunCursor(
   const [startedAt = "", conversation = "", seq, ...rest] = after.split(" ");
   if (rest.length === 0 && name.test(conversation) && Number.isSafeInteger(Number(seq)))
     return [startedAt, conversation, Number(seq)];
-  throw new LogError("invalid_request", `"${after}" is not a cursor. Use the cursor of the page before.`);
+  throw new LogError(
+    "invalid_request",
+    `Invalid cursor "${after}". Pass the cursor returned with the previous page.`,
+  );
 }
 
 /** A page of the rows that were found, which are one more than the page where another follows. */
@@ -93,13 +96,14 @@ export function runOfRow(
   if (head === null || !last || start?.type !== "run_start")
     throw new LogError(
       "damaged",
-      `The run that began at entry ${seq} of ${head?.conversation ?? "a missing conversation"} is not whole`,
+      `Entries are missing from the run that started at entry ${seq} of ${head?.conversation ?? "a missing conversation"}`,
     );
   const { conversation, headSeq, summary } = head;
   const endSeq = last.counted?.endSeq ?? null;
   const end = endSeq === null ? null : entryAt(endSeq);
   const run = runRow({ start, last, end, conversation, parent: summary?.parent ?? null, headSeq });
-  if (run === null) throw new LogError("damaged", `Run ${last.run} of ${conversation} was never counted`);
+  if (run === null)
+    throw new LogError("damaged", `Run ${last.run} of ${conversation} is missing from the run table`);
   return run;
 }
 
@@ -108,7 +112,7 @@ export function checkRuns(request: RunsRequest): RunsRequest {
   const { since, until, limit, after } = request;
   if (after !== undefined) parseRunCursor(after);
   if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new LogError("invalid_request", "The limit of a page of runs is a whole number from 1 on", {
+    throw new LogError("invalid_request", "limit must be a whole number of at least 1", {
       limit,
     });
   return {
@@ -123,6 +127,6 @@ function timeIn(text: string): string {
   if (!Number.isNaN(ms)) return new Date(ms).toISOString();
   throw new LogError(
     "invalid_request",
-    `${JSON.stringify(text)} is no time; write it as 2026-01-31T12:00:00Z`,
+    `Invalid time ${JSON.stringify(text)}. Use ISO 8601, such as 2026-01-31T12:00:00Z.`,
   );
 }

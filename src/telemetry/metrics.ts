@@ -17,50 +17,50 @@ const OTHER = "other"; // what the log may call as it likes must not become a fi
 
 /** The figures that operators watch, of one process: counted from what is written to its store, and what it is asked over HTTP. */
 export class Metrics implements StoreObserver {
-  readonly #turns = new Counter({ name: "holdfast_turns_total", help: "Turns that ended, by how." });
+  readonly #turns = new Counter({ name: "holdfast_turns_total", help: "Turns that ended, by outcome." });
   readonly #attempts = new Counter({
     name: "holdfast_attempts_total",
-    help: "Times that a model or an upstream session was asked.",
+    help: "Requests to models and agent sessions.",
   });
   readonly #rollovers = new Counter({
     name: "holdfast_rollovers_total",
-    help: "Times that a conversation went on in another upstream session, by why.",
+    help: "Moves of a conversation to another agent session, by reason.",
   });
   readonly #tools = new Counter({
     name: "holdfast_tool_calls_total",
-    help: "Tool calls that were begun, also of tools without effects.",
+    help: "Tool calls started, including tools without side effects.",
   });
   readonly #tokens = new Counter({
     name: "holdfast_tokens_total",
-    help: "Tokens that answers and attempts used, as far as it was said.",
+    help: "Tokens used by answers and attempts, as reported.",
   });
-  readonly #entries = new Counter({ name: "holdfast_entries_total", help: "Entries that were written." });
+  readonly #entries = new Counter({ name: "holdfast_entries_total", help: "Entries written." });
   readonly #writes = new Histogram(
-    { name: "holdfast_append_duration_seconds", help: "How long the store took to acknowledge a batch." },
+    { name: "holdfast_append_duration_seconds", help: "Time for the store to acknowledge a batch." },
     WRITE_SECONDS,
   );
   readonly #conflicts = new Counter({
     name: "holdfast_conflicts_total",
-    help: "Calls of the store that came too late, by code.",
+    help: "Store calls rejected because another writer was first, by code.",
   });
   readonly #errors = new Counter({
     name: "holdfast_store_errors_total",
-    help: "Calls that the store could not carry out, by verb and code.",
+    help: "Store calls that failed, by operation and code.",
   });
   readonly #requests = new Counter({
     name: "holdfast_http_requests_total",
-    help: "Requests that were answered, by method and status.",
+    help: "Requests answered, by method and status.",
   });
   readonly #answers = new Histogram(
     {
       name: "holdfast_http_request_duration_seconds",
-      help: "How long it took until an answer began; streams go on after that.",
+      help: "Time until the first byte of a response, streams included.",
     },
     ANSWER_SECONDS,
   );
   readonly #refused = new Counter({
     name: "holdfast_http_refused_total",
-    help: "Requests that were refused or failed, by code.",
+    help: "Requests rejected or failed, by code.",
   });
   /** The turn that is open in a conversation, as far as it was written here, and its calls without an intent. */
   readonly #open = new Map<string, { readonly turn: string; readonly calls: CallsWithoutIntent }>();
@@ -101,7 +101,7 @@ export class Metrics implements StoreObserver {
   text(more: readonly Family[] = []): string {
     const live = gauge(
       "holdfast_live_conversations",
-      "Conversations with a turn that was begun or gone on with here and has not ended.",
+      "Conversations with a turn running in this process.",
       () => this.#open.size,
     );
     return metricsText([
@@ -174,13 +174,13 @@ function processFigures(): readonly Family[] {
   return [
     {
       name: "process_cpu_seconds_total",
-      help: "Processor time, in seconds.",
+      help: "CPU time, in seconds.",
       type: "counter",
       samples: () => [{ labels: {}, value: (user + system) / MICROS }],
     },
-    gauge("process_resident_memory_bytes", "Memory that is held, in bytes.", () => rss),
-    gauge("process_start_time_seconds", "When the process began, in seconds since 1970.", () => started),
-    gauge("nodejs_heap_size_used_bytes", "JavaScript objects, in bytes.", () => heapUsed),
-    gauge("nodejs_eventloop_utilization", "Share of its time that the event loop was at work.", () => busy),
+    gauge("process_resident_memory_bytes", "Resident memory, in bytes.", () => rss),
+    gauge("process_start_time_seconds", "Start time of the process, in seconds since 1970.", () => started),
+    gauge("nodejs_heap_size_used_bytes", "JavaScript heap in use, in bytes.", () => heapUsed),
+    gauge("nodejs_eventloop_utilization", "Share of time the event loop was busy.", () => busy),
   ];
 }

@@ -47,7 +47,7 @@ async function loadApi(): Promise<typeof Api> {
   } catch (error) {
     throw new LogError(
       "invalid_request",
-      "Telemetry needs the package @opentelemetry/api: npm install @opentelemetry/api, and an SDK that exports spans",
+      "Telemetry requires the package @opentelemetry/api and an SDK that exports spans. Run `npm install @opentelemetry/api`.",
       { package: "@opentelemetry/api" },
       { cause: error },
     );

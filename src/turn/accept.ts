@@ -26,13 +26,10 @@ export interface Prompt {
 
 export function checkContent(content: unknown): void {
   if (typeof content !== "string" && !Array.isArray(content))
-    throw new LogError("invalid_request", "A prompt is a string, or a list of content blocks");
+    throw new LogError("invalid_request", "prompt must be a string or an array of content blocks");
   const blocks = asContent(content as PromptContent) as readonly (ContentBlock | null)[];
   if (!blocks.every((block) => block !== null && isBlank(block))) return;
-  throw new LogError(
-    "invalid_request",
-    "The prompt is empty. Write some text, or add a file. Nothing was sent.",
-  );
+  throw new LogError("invalid_request", "The prompt is empty. Write some text, or add a file.");
 }
 
 export function asContent(content: PromptContent): readonly ContentBlock[] {

@@ -145,10 +145,16 @@ export function emit(
 /** Whoever writes plain JavaScript hears of a wrong part here, by its name. */
 export function checkHost(host: unknown): void {
   const parts = (typeof host === "object" ? host : null) as { readonly [name: string]: unknown } | null;
-  if (parts === null) throw new LogError("invalid_request", "Options are an object, or left out");
+  if (parts === null)
+    throw new LogError(
+      "invalid_request",
+      `options must be an object (got ${host === null ? "null" : typeof host})`,
+    );
   for (const name of ["onEvent", "onAuth", "onLimit", "onPoisoned", "onPermission"])
     if (parts[name] !== undefined && typeof parts[name] !== "function")
-      throw new LogError("invalid_request", `${name} is a function, or left out`, { name });
+      throw new LogError("invalid_request", `${name} must be a function (got ${typeof parts[name]})`, {
+        name,
+      });
   const { signal } = parts;
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new LogError("invalid_request", "signal must be an AbortSignal", { name: "signal" });

@@ -112,7 +112,7 @@ function resultOf(end: EntryOf<"turn_end">, turn: string, prompt: EntryId): Omit
     class: (end.class ?? "failed") as EndingClass,
     upstream: end.upstream ?? null,
     resetAtMs: end.resetAt === undefined ? null : Date.parse(end.resetAt),
-    message: "This prompt was sent before; this is how it ended",
+    message: "This prompt was sent before with the same key",
   };
 }
 

@@ -88,7 +88,7 @@ export class OneAtATime {
     if (this.#isStopping) throw isStopping(id);
     const before = this.#running.get(conversation);
     if (before !== undefined && !comesAfter(claim, before.claim))
-      throw new LogError("busy", `A turn is running in conversation ${id}; steer it or cancel it first`, {
+      throw new LogError("busy", `A turn is running in conversation ${id}. Steer it or cancel it first.`, {
         conversation: id,
       });
     // The attempt before has lost its task, else there would be no other: it stops, and this one comes after it.
@@ -202,9 +202,13 @@ export class OneAtATime {
 }
 
 function isStopping(id: string): LogError {
-  return new LogError("busy", "This host is stopping and begins nothing; nothing was written, ask another", {
-    conversation: id,
-  });
+  return new LogError(
+    "busy",
+    "This process is stopping and starts no more turns. Try again with another process.",
+    {
+      conversation: id,
+    },
+  );
 }
 
 /** Lets go of a lease in the name of a writer that is dead: who looks next must not find it. False when none is known to be. */
@@ -228,7 +232,7 @@ function comesAfter(claim: Claim | null, before: Claim | null): boolean {
 function overtake(running: Running, id: string): void {
   running.overtaken = new LogError(
     "fenced",
-    `Another attempt at the same task has taken conversation ${id}; this one wrote nothing more`,
+    `Another attempt at the same task took over conversation ${id}. This attempt stopped writing.`,
     { conversation: id },
   );
   running.later = null;
@@ -311,7 +315,7 @@ function mayHold({ epoch, seq }: LogEnd, head: HeadView): boolean {
 function lostEnd(conversation: ConversationId, { seq }: LogEnd): LogError {
   return new LogError(
     "diverged",
-    `Conversation ${conversation} is not as this host left it: entry ${seq}, which was acknowledged, is lost or another. A standby that had not heard of it took over, or a copy was restored. Nothing was written; look at the log, and ask again to go on from what it has`,
+    `Conversation ${conversation} lost entry ${seq}, which this process wrote. The store was probably restored, or failed over to a standby that lacked it. Read the log, then try again to continue from there.`,
     { conversation, seq },
   );
 }

@@ -67,10 +67,10 @@ export async function settleOpenTurn(input: SettleInput, facts: readonly Entry[]
   return open.id;
 }
 
-const LEFT = { class: "crashed", message: "Whoever carried the turn was gone before its end" };
+const LEFT = { class: "crashed", message: "The process running the turn exited before the turn ended" };
 const NOT_ANSWERED = {
   class: "cancelled",
-  message: "The turn was left while it waited for a person's answer",
+  message: "A new prompt ended the turn while it waited for an answer",
 };
 
 /** Under this key stands the end of a turn that was not ended by whoever had sent it. */

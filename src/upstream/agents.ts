@@ -18,7 +18,7 @@ export function upstreamsFor(
   if (chosen === undefined)
     throw new LogError(
       "invalid_request",
-      `There is no agent ${agent ?? account}; there are ${all.map((upstream) => upstream.agent).join(", ")}`,
+      `Unknown agent "${agent ?? account}". Use one of ${all.map((upstream) => upstream.agent).join(", ")}.`,
     );
   return whenLimited === "park" ? [chosen] : [chosen, ...all.filter((upstream) => upstream !== chosen)];
 }
@@ -32,17 +32,14 @@ function has(value: unknown, verb: string): boolean {
 export function checkUpstreams(upstreams: unknown): void {
   const list: readonly unknown[] = Array.isArray(upstreams) ? upstreams : [];
   if (list.length === 0)
-    throw new LogError(
-      "invalid_request",
-      "Say who answers: options.upstreams is a list of at least one upstream",
-    );
+    throw new LogError("invalid_request", "options.upstreams must be an array of at least one Upstream");
   for (const [at, upstream] of list.entries()) checkUpstream(upstream, `options.upstreams[${at}]`);
 }
 
 export function checkUpstream(upstream: unknown, label: string): void {
   const missing = ["open", "resume"].filter((verb) => !has(upstream, verb));
   if (missing.length === 0) return;
-  throw new LogError("invalid_request", `${label} is no upstream: it has no ${missing.join(", ")}`, {
+  throw new LogError("invalid_request", `${label} must implement Upstream (missing: ${missing.join(", ")})`, {
     missing,
   });
 }

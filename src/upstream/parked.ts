@@ -31,7 +31,7 @@ export function firstReset(parked: readonly Parked[]): {
   readonly resetAtMs: number;
 } {
   const resetAtMs = Math.min(...parked.map((one) => Date.parse(one.resetAt)));
-  const message = `The agent is limited until ${new Date(resetAtMs).toISOString()}; the prompt is kept`;
+  const message = `The agent's limit resets at ${new Date(resetAtMs).toISOString()}. The prompt is saved.`;
   return { message, resetAtMs };
 }
 

@@ -244,7 +244,7 @@ function checkHoldfast(holdfast: unknown): void {
     typeof (holdfast as { readonly conversation?: unknown } | null | undefined)?.conversation === "function"
   )
     return;
-  throw new LogError("invalid_request", "The first argument is what openHoldfast gave: a space of a store");
+  throw new LogError("invalid_request", "The first argument must be the space returned by openHoldfast");
 }
 
 interface Unanswered {
@@ -279,7 +279,7 @@ async function readUnanswered(
   });
   const parent = last.parentId === null ? null : await space.entry(conversation, last.parentId);
   if (!parent?.place)
-    throw new LogError("damaged", `The prompt ${last.id} has no parent`, { entry: last.id });
+    throw new LogError("damaged", `Prompt ${last.id} has no parent entry`, { entry: last.id });
   const before = { ...parent.place, id: parent.id, tip: false };
   return { prompt: last.id, before, content, aside: false };
 }

@@ -234,7 +234,8 @@ async function endAbandonedProcess(
   try {
     await bounded({ ...at, cancelled: NEVER }, (own ?? upstreams[0]).restart(process.process));
   } catch (cause) {
-    const why = "The agent of the last turn may still be at work and could not be ended; nothing was sent";
+    const why =
+      "The agent of the last turn may still be running and could not be stopped. Stop its process, then try again.";
     throw new LogError("busy", why, {}, { cause });
   }
 }

@@ -248,12 +248,12 @@ export const UNSENT: Streamed = {
 };
 const WENT_AWAY: Ending = {
   class: "crashed",
-  message: "The agent went away without ending the turn",
+  message: "The agent disconnected during the turn",
   resetAtMs: null,
 };
 const SILENT: Ending = {
   class: "crashed",
-  message: "The agent went silent and could not be stopped",
+  message: "The agent stopped responding, and did not stop when asked",
   resetAtMs: null,
 };
 
@@ -269,7 +269,7 @@ function judge(ending: Ending, input: JudgeInput): Ending {
   const { guard, recorder, cancelled, choice } = input;
   const ended = ending.class === "completed" || ending.class === "failed" || ending.class === "cancelled";
   if (input.silent && ended)
-    return { ...ending, class: "lost", message: "The agent went silent and was stopped" };
+    return { ...ending, class: "lost", message: "The agent stopped responding and was stopped" };
   if (cancelled.aborted && ended) return { ...ending, class: "cancelled" };
   // What the agent's program does itself costs nothing, may be said at once, and may say nothing.
   if (ending.class !== "completed" || input.command !== null) return ending;
@@ -277,7 +277,7 @@ function judge(ending: Ending, input: JudgeInput): Ending {
   const used = { reused: choice.lastNode !== null, cutOff: choice.suspicious, unproven: !choice.proven };
   const worked = toolStarted(recorder.events);
   if (!worked && isStaleReplay({ ...used, repeated: guard.repeated, durationMs, usage }))
-    return { ...ending, class: "stale_replay", message: "The agent repeated an old answer" };
+    return { ...ending, class: "stale_replay", message: "The agent repeated an earlier answer" };
   const hasText = turnText(recorder.events).trim() !== "" || guard.holding || worked;
-  return hasText ? ending : { ...ending, class: "empty", message: "The agent answered nothing" };
+  return hasText ? ending : { ...ending, class: "empty", message: "The agent returned no answer" };
 }

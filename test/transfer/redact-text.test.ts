@@ -27,11 +27,7 @@ const SECRETS: readonly (readonly [kind: string, secret: string, around: (secret
     (secret) => `aws_secret_access_key = ${secret}\nregion = x`,
   ],
   ["secret variable", "correcthorsebattery", (secret) => `export DEPLOY_TOKEN='${secret}' && make`],
-  [
-    "webhook address",
-    "T00000000/B00000000/abcdefghij",
-    (secret) => `https://hooks.slack.com/services/${secret}`,
-  ],
+  ["webhook URL", "T00000000/B00000000/abcdefghij", (secret) => `https://hooks.slack.com/services/${secret}`],
   [
     "private key",
     `-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAAB3Nz\n-----END OPENSSH PRIVATE KEY-----`,

@@ -7,7 +7,7 @@ import { type ContentBlock, type ToolCall, isInternal } from "#log/message";
 import { resultsByCall } from "#log/results-by-call";
 
 export const LEVELS_MAX = 1_000; // what is nested deeper cannot be written as JSON by every program
-const TOO_DEEP = "(nested too deeply to be shown)";
+const TOO_DEEP = "(nested too deeply to show)";
 
 /** What a user or a model said. */
 interface TextItem {

@@ -29,7 +29,7 @@ function checkJson(source: string): Json {
   try {
     return readJson(source);
   } catch (cause) {
-    throw new LogError("invalid_entry", `Not valid JSON: ${(cause as Error).message}`, {}, { cause });
+    throw new LogError("invalid_entry", `Invalid JSON: ${(cause as Error).message}`, {}, { cause });
   }
 }
 
@@ -115,9 +115,9 @@ function write(value: unknown): { readonly text: string; readonly copy: Json | u
   } catch (cause) {
     if (isLogError(cause)) throw cause;
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new LogError("invalid_entry", `The body cannot be written as JSON: ${message}`, {}, { cause });
+    throw new LogError("invalid_entry", `The entry cannot be serialized as JSON: ${message}`, {}, { cause });
   }
-  if (text === undefined) throw new LogError("invalid_entry", "An entry body is a JSON object");
+  if (text === undefined) throw new LogError("invalid_entry", "An entry must be a JSON object");
   return { text, copy };
 }
 
@@ -134,7 +134,7 @@ function refuseAltered(): (this: unknown, name: string, value: unknown) => unkno
     if (what !== null)
       throw new LogError(
         "invalid_entry",
-        `${path === "" ? "The body" : path.replace(/^\./, "")} is ${what}, which JSON cannot hold; nothing was written`,
+        `${path === "" ? "The entry" : path.replace(/^\./, "")} is ${what}, which JSON cannot represent`,
         {
           path: path.replace(/^\./, ""),
         },
@@ -163,7 +163,7 @@ function alteredKind(value: unknown, inArray: boolean): string | null {
 
 function checkObject(value: Json): JsonObject["value"] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new LogError("invalid_entry", "A JSON object is wanted here");
+    throw new LogError("invalid_entry", "Expected a JSON object");
   }
   return value as JsonObject["value"];
 }
@@ -176,7 +176,7 @@ function checkLength(source: string): void {
   if (source.length <= ENTRY_CHARS_MAX) return;
   throw new LogError(
     "too_large",
-    `An entry may have ${ENTRY_CHARS_MAX} characters, this one has ${source.length}`,
+    `The entry has ${source.length} characters. The limit is ${ENTRY_CHARS_MAX}.`,
     { limit: ENTRY_CHARS_MAX, actual: source.length },
   );
 }
@@ -191,7 +191,7 @@ function checkStructure(source: string): void {
     else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
       fields.push(unit === OPEN_BRACE ? 1 : Number.NEGATIVE_INFINITY);
       if (fields.length > NESTING_MAX)
-        throw tooLarge(`JSON can nest ${NESTING_MAX} levels deep`, NESTING_MAX);
+        throw tooLarge(`The JSON is nested more than ${NESTING_MAX} levels deep`, NESTING_MAX);
     } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) fields.pop();
     else if (unit === COMMA) {
       const count = (fields.pop() ?? 0) + 1;
@@ -202,7 +202,7 @@ function checkStructure(source: string): void {
 }
 
 function checkFields(count: number): void {
-  if (count > FIELDS_MAX) throw tooLarge(`A JSON object can have ${FIELDS_MAX} fields`, FIELDS_MAX);
+  if (count > FIELDS_MAX) throw tooLarge(`A JSON object has more than ${FIELDS_MAX} fields`, FIELDS_MAX);
 }
 
 function tooLarge(message: string, limit: number): LogError {

@@ -171,8 +171,9 @@ function placeNode(
   }
   const parent = find(entry.parentId);
   if (!parent?.place) {
-    const why = parent === undefined ? "does not exist before it" : "is a fact, and facts have no children";
-    throw new LogError("unknown_parent", `The parent ${entry.parentId} of entry ${entry.id} ${why}`, {
+    const why =
+      parent === undefined ? "does not exist before it" : "is an annotation, which cannot have children";
+    throw new LogError("unknown_parent", `Parent ${entry.parentId} of entry ${entry.id} ${why}`, {
       entry: entry.id,
       parent: entry.parentId,
     });
@@ -194,8 +195,9 @@ function findTarget(
   const target = find(id);
   if (target?.place) return target;
   if (target === undefined && entry.isForkRemainder === true) return null;
-  const why = target === undefined ? "does not exist" : "is a fact, not a node";
-  throw new LogError("unknown_target", `The ${entry.type} entry points at ${id}, which ${why}`, {
+  const why =
+    target === undefined ? "does not exist" : "is an annotation. It must refer to an entry on a branch";
+  throw new LogError("unknown_target", `The ${entry.type} entry refers to ${id}, which ${why}`, {
     target: id,
   });
 }

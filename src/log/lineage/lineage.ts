@@ -15,7 +15,7 @@ export interface LogNode extends IndexedEntry {
 function indexIn(lineage: Lineage, conversation: ConversationId): LogIndex {
   const index = lineage.get(conversation);
   if (index !== undefined) return index;
-  throw new LogError("damaged", `The conversation ${conversation} that this one was forked from is missing`, {
+  throw new LogError("damaged", `Conversation ${conversation}, the source of this fork, is missing`, {
     conversation,
   });
 }
@@ -53,7 +53,7 @@ export function pageBack(
     if (node === undefined)
       throw new LogError(
         "damaged",
-        `A node at depth ${place.depth} of conversation ${place.conversation} is missing`,
+        `Conversation ${place.conversation} lacks the entry at depth ${place.depth} of a branch`,
         { depth: place.depth },
       );
     nodes.push({ ...node, conversation: place.conversation, place });

@@ -55,7 +55,7 @@ export function checkBoundary(input: {
   if (cut === -1) {
     throw new LogError(
       "invalid_boundary",
-      `The first kept entry ${firstKept} is not on the path of the compaction`,
+      `The first kept entry ${firstKept} is not on the branch of the compaction`,
       { firstKept: firstKept ?? null },
     );
   }
@@ -69,7 +69,7 @@ export function checkBoundary(input: {
     if (entry.type === "compaction" && crossesBoundary(entry, range)) {
       throw new LogError(
         "invalid_boundary",
-        `Entries from before ${entry.firstKeptEntryId ?? entry.id} are in an earlier summary already; keep from there or later`,
+        `An earlier summary already covers the entries before ${entry.firstKeptEntryId ?? entry.id}. Keep from there or later.`,
       );
     }
   }
@@ -94,7 +94,7 @@ function checkPairs(before: readonly Entry[], range: readonly Entry[]): void {
 function parted(toolCallId: string): LogError {
   return new LogError(
     "invalid_boundary",
-    `This boundary would part the tool call ${toolCallId} from its result; keep from the call, or from after the result`,
+    `This boundary separates tool call ${toolCallId} from its result. Keep from the call, or from after the result.`,
     { toolCallId },
   );
 }

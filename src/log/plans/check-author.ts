@@ -14,11 +14,11 @@ export function checkAuthor(state: AppendState, author: Author): number {
   const { expected } = author;
   // Whoever names the link of its last batch had been told that it was written.
   if (holdsLink && expected !== undefined && expected > head.headSeq)
-    throw hasDiverged(`it ends at ${head.headSeq}, and ${expected} was written`, head);
+    throw hasDiverged(`the log ends at ${head.headSeq}, but this writer wrote up to ${expected}`, head);
   if (expected !== undefined && (expected < head.ownerSeq || expected > head.headSeq)) {
     throw new LogError(
       "head_moved",
-      `Expected the log to end at ${expected}, but it is at ${head.headSeq}; nothing was written`,
+      `Expected the log to end at ${expected}, but it ends at ${head.headSeq}`,
       {
         expected,
         ownerSeq: head.ownerSeq,
@@ -27,15 +27,15 @@ export function checkAuthor(state: AppendState, author: Author): number {
     );
   }
   if (holdsLink && author.link !== head.ownerLink)
-    throw hasDiverged(`entry ${head.ownerSeq} ends another batch than the one this writer knows`, head);
+    throw hasDiverged(`entry ${head.ownerSeq} belongs to a batch that this writer did not write`, head);
   return author.kind === "once" ? head.epoch + 1 : head.epoch;
 }
 
 export function checkSize(batch: Pick<Batch, "drafts">): void {
   const count = batch.drafts.length;
-  if (count === 0) throw new LogError("invalid_request", "There is nothing to append");
+  if (count === 0) throw new LogError("invalid_request", "Nothing to append: the list of entries is empty");
   if (count > BATCH_ENTRIES_MAX) {
-    throw new LogError("too_large", `A batch may have ${BATCH_ENTRIES_MAX} entries, this one has ${count}`, {
+    throw new LogError("too_large", `The batch has ${count} entries. The limit is ${BATCH_ENTRIES_MAX}.`, {
       limit: BATCH_ENTRIES_MAX,
     });
   }
@@ -45,6 +45,6 @@ export function checkOutside(draft: Draft, author: Author): void {
   if (author.kind !== "outside" || OUTSIDE_TYPES.includes(draft.type)) return;
   throw new LogError(
     "invalid_request",
-    `A ${draft.type} entry belongs to the owner; from outside only ${OUTSIDE_TYPES.join(", ")} are taken`,
+    `Only the owner can append an entry of type ${draft.type}. Other writers can append ${OUTSIDE_TYPES.join(", ")}.`,
   );
 }

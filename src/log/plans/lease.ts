@@ -7,7 +7,7 @@ export function checkFree(head: Pick<Head, "conversation">, lease: LeaseView | n
   const { writer, remainingMs: retryAfterMs } = lease;
   throw new LogError(
     "busy",
-    `${writer} is writing to conversation ${head.conversation} for up to ${retryAfterMs} ms more; nothing was written`,
+    `Conversation ${head.conversation} is locked by ${writer}. The lease expires in ${retryAfterMs} ms.`,
     { conversation: head.conversation, writer, retryAfterMs },
   );
 }
@@ -24,19 +24,19 @@ export function leaseAt(lease: Lease | null, nowMs: number): LeaseView | null {
 
 /** Refuses whoever does not own the log. Epochs only grow, so a log that is behind one is not the one it was taken of. */
 export function checkEpoch(head: Pick<Head, "epoch" | "ownerSeq">, yours: number): void {
-  if (yours > head.epoch) throw hasDiverged(`its epoch is ${head.epoch}, and ${yours} was given`, head);
+  if (yours > head.epoch)
+    throw hasDiverged(`its epoch is ${head.epoch}, but this writer acquired ${yours}`, head);
   if (yours < head.epoch)
-    throw new LogError(
-      "fenced",
-      `Another writer took over (epoch ${head.epoch}, yours is ${yours}); nothing was written`,
-      { epoch: head.epoch, yours },
-    );
+    throw new LogError("fenced", `Another writer took over (epoch ${head.epoch}, yours is ${yours})`, {
+      epoch: head.epoch,
+      yours,
+    });
 }
 
 export function hasDiverged(difference: string, { ownerSeq }: Pick<Head, "ownerSeq">): LogError {
   return new LogError(
     "diverged",
-    `The log is not the one that was written: ${difference}. A copy or a standby may have lost what was acknowledged; nothing was written`,
+    `Data loss detected: ${difference}. The store was probably restored from a backup, or failed over to a standby that lacked the entries.`,
     { ownerSeq },
   );
 }
@@ -79,7 +79,7 @@ function leaseFor(
   request: { readonly leaseMs: number; readonly nowMs: number },
 ): Lease | null {
   if (!Number.isSafeInteger(request.leaseMs) || request.leaseMs < 0) {
-    throw new LogError("invalid_request", "A lease takes a whole number of milliseconds, 0 for none");
+    throw new LogError("invalid_request", "leaseMs must be a whole number of milliseconds (0: no lease)");
   }
   return request.leaseMs > 0 ? { writer, untilMs: request.nowMs + request.leaseMs } : null;
 }

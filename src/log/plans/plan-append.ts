@@ -92,7 +92,7 @@ export function planAppend(state: AppendState, batch: Batch): AppendPlan {
     for (const [index, { draft }] of batch.drafts.entries())
       if (draft.type === "conversation")
         throw aboutDraft(
-          new LogError("invalid_entry", "A conversation entry begins a log and stands nowhere else"),
+          new LogError("invalid_entry", "Only the first entry of a log can be a conversation entry"),
           index,
         );
     return planEntries(state, batch, epoch);
@@ -123,7 +123,7 @@ export function planEntries(
     for (const { draft, id, time } of batch.drafts) {
       checkOutside(draft, author);
       if (overlay.has(id) || positions.has(id) || id === head.leaf.id) {
-        throw new LogError("duplicate_id", `An entry with the id ${id} exists already`, { entry: id });
+        throw new LogError("duplicate_id", `Entry ${id} already exists`, { entry: id });
       }
       const { type, node, body, payload } = draft;
       const parentId = node ? parentFor(draft, tip) : null;

@@ -39,12 +39,14 @@ export function planStart(existing: Existing | null, start: Start): StartPlan {
     checkSize(batch);
     const [first, ...others] = batch.drafts;
     if (first?.draft.type !== "conversation")
-      throw new LogError("invalid_entry", "A log begins with its conversation entry", { index: 0 });
+      throw new LogError("invalid_entry", "The first entry of a log must be a conversation entry", {
+        index: 0,
+      });
     if (origin === null && first.draft.body["origin"] !== undefined)
-      throw new LogError("invalid_request", "A conversation with an origin is made by fork");
+      throw new LogError("invalid_request", "Use `fork` to create a conversation with an origin");
     const again = others.findIndex(({ draft }) => draft.type === "conversation");
     if (again !== -1)
-      throw new LogError("invalid_entry", "A conversation entry begins a log and stands nowhere else", {
+      throw new LogError("invalid_entry", "Only the first entry of a log can be a conversation entry", {
         index: again + 1,
       });
     const empty = emptyHead(conversation, origin, first.time);
@@ -67,7 +69,7 @@ function repeatedStart(
   if (differs && origin !== null)
     throw new LogError(
       "conversation_exists",
-      `Conversation ${conversation} was forked from elsewhere under the same key`,
+      `Conversation ${conversation} was forked from another entry with the same key`,
       { conversation },
     );
   return { kind: "deduped", result: { ...range, deduped: true, differs, ownerLink } };
@@ -100,15 +102,19 @@ export function forkStart(
 ): Start & { readonly origin: ForkPoint } {
   const { head, position, node } = from;
   if (position === undefined)
-    throw new LogError("entry_not_found", `Conversation ${request.source} has no entry ${request.entry}`, {
+    throw new LogError("entry_not_found", `Entry ${request.entry} not found in conversation ${request.source}`, {
       conversation: request.source,
     });
   const origin = forkPoint(head, position, request.head);
   if (node !== undefined && origin.conversation === origin.source && node.seq > origin.head)
-    throw new LogError("entry_not_found", `Entry ${origin.entry} lies behind entry ${origin.head}`, {
-      conversation: request.source,
-      entry: origin.entry,
-    });
+    throw new LogError(
+      "entry_not_found",
+      `Entry ${origin.entry} comes after entry ${origin.head}, where the fork's copy of the log ends`,
+      {
+        conversation: request.source,
+        entry: origin.entry,
+      },
+    );
   const title = request.title === undefined ? titleFrom(head) : request.title;
   const draft = parseBody(originBody(origin, { cwd: request.cwd, title }));
   const { id, time } = request;
@@ -126,7 +132,7 @@ export function forkStart(
 
 function forkPoint(source: Head, position: EntryPosition, expectedSeq: number | undefined): ForkPoint {
   if (position.place === null)
-    throw new LogError("unknown_target", `${position.id} is a fact; a fork grows from a node`, {
+    throw new LogError("unknown_target", `Entry ${position.id} is an annotation and not on a branch, so a fork cannot start there`, {
       target: position.id,
     });
   const { conversation, headSeq } = source;
@@ -134,7 +140,7 @@ function forkPoint(source: Head, position: EntryPosition, expectedSeq: number | 
   if (!Number.isSafeInteger(head) || head < 1 || head > headSeq)
     throw new LogError(
       "invalid_request",
-      `A fork sees between 1 and ${headSeq} entries of ${conversation}, not ${String(head)}; nothing was written`,
+      `expectedSeq must be a whole number from 1 to ${headSeq}, the end of ${conversation} (got ${String(head)})`,
       { conversation, head: String(head) },
     );
   return { ...position.place, source: conversation, entry: position.id, head };
@@ -159,12 +165,8 @@ export function idTaken(conversation: ConversationId, erased: boolean = false): 
   return erased
     ? new LogError(
         "conversation_exists",
-        `The id ${conversation} is not free: it was erased, but forks of it are still there; nothing was changed`,
+        `The id ${conversation} is taken: the conversation was erased, but it still has forks`,
         { conversation, erased },
       )
-    : new LogError(
-        "conversation_exists",
-        `A conversation ${conversation} exists already; nothing was changed`,
-        { conversation },
-      );
+    : new LogError("conversation_exists", `Conversation ${conversation} already exists`, { conversation });
 }

@@ -90,7 +90,8 @@ export class ContextReader {
   issues({ compaction, boundaryMissing }: WindowBounds): readonly Issue[] {
     const issues = this.#pairs.issues();
     if (!boundaryMissing) return issues;
-    const message = "The first kept entry of the compaction is not on the path; nothing was cut off";
+    const message =
+      "The first kept entry of the compaction is not on this branch, so the context is not shortened";
     return [{ kind: "boundary_missing", entry: compaction?.id ?? null, message }, ...issues];
   }
 }

@@ -112,7 +112,7 @@ export class GrowingContext {
   /** The same object until something is added. */
   context(): Context {
     if (this.#context !== null) return this.#context;
-    if (this.#facts === null) throw new TypeError("The window was not read to its end");
+    if (this.#facts === null) throw new TypeError("Read all entries of the window first");
     const { bounds, settings, leaf, replied } = this.#facts;
     const tail = this.#tailContext();
     this.#context = {

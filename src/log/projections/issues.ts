@@ -27,12 +27,12 @@ export function openIssues({ turns, runs }: Pick<EntryCounts, "turns" | "runs">)
     ...turns.map(({ turn, startSeq }): Issue => ({
       kind: "open_turn",
       entry: null,
-      message: `Turn ${turn}, started at entry ${startSeq}, has no end`,
+      message: `Turn ${turn}, started at entry ${startSeq}, did not end`,
     })),
     ...runs.map(({ run, trigger }): Issue => ({
       kind: "open_run",
       entry: null,
-      message: `Run ${run} (${trigger}) has no end`,
+      message: `Run ${run} (${trigger}) did not end`,
     })),
   ];
 }

@@ -76,8 +76,8 @@ export class PairReader {
 
   #leaveOut({ message: result, index }: Result, kind: "duplicate_result" | "orphan_result"): void {
     const { entryId: entry, toolCallId } = result;
-    const why = kind === "duplicate_result" ? "was answered before" : "is not in this context";
-    const message = `A result for tool call ${toolCallId} was left out: the call ${why}`;
+    const why = kind === "duplicate_result" ? "already has a result" : "is not part of this context";
+    const message = `Skipped a result for tool call ${toolCallId}: the call ${why}`;
     this.#strays.push({ kind, entry, message, index });
   }
 

@@ -114,7 +114,7 @@ export class ThreadRows {
   row(index: number): ThreadRow {
     const { nodes, msBetween } = this.#stretch;
     const node = nodes[index];
-    if (node === undefined) throw new TypeError(`The stretch has no node ${index}`);
+    if (node === undefined) throw new TypeError(`Entry ${index} is not in this part of the branch`);
     const before = nodes[index - 1]?.entry;
     const idleMs = before === undefined ? 0 : msBetween(before.time, node.entry.time);
     return {

@@ -103,7 +103,7 @@ function ownNames(
         kind: "renamed_call",
         call: block.id,
         at: index,
-        message: `Two calls of one answer had the id ${block.id}; the later one is ${id} now`,
+        message: `Two calls in one reply had the id ${block.id}. The second is now ${id}.`,
       });
     return id === block.id ? block : { ...block, id };
   });
@@ -116,13 +116,13 @@ function leftOut({ toolCallId: call }: ToolResultMessage, index: number, answere
         kind: "duplicate_result",
         call,
         at: index,
-        message: `A further result for the call ${call} was left out; the first one counts`,
+        message: `Skipped a second result for call ${call}`,
       }
     : {
         kind: "orphan_result",
         call,
         at: index,
-        message: `A result was left out: no message before it has a call ${call}`,
+        message: `Skipped a result: no earlier message has a call ${call}`,
       };
 }
 
@@ -131,7 +131,7 @@ function moved(call: string, index: number): Repair {
     kind: "moved_result",
     call,
     at: index,
-    message: `The result of the call ${call} stood behind other messages and was put behind its call`,
+    message: `Moved the result of call ${call} directly after the call`,
   };
 }
 
@@ -140,7 +140,7 @@ function unanswered(call: string, name: string, index: number): Repair {
     kind: "missing_result",
     call,
     at: index,
-    message: `The call ${call} (${name}) had no result; it has one now that says so`,
+    message: `Call ${call} (${name}) had no result. Added one that says so.`,
   };
 }
 

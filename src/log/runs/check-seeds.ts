@@ -57,7 +57,7 @@ const seed: Check = shape(
 /** Refuses seeds that no request could be made of. What is taken is stored as it was given. */
 export function checkSeeds(value: unknown): readonly SeedMessage[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > SEEDS_MAX)
-    throw refused(`Seeds are a list of 1 to ${SEEDS_MAX} messages`);
+    throw refused(`Seeds must be an array of 1 to ${SEEDS_MAX} messages`);
   const seeds = jsonOf(value);
   for (const [index, message] of seeds.entries()) {
     seed(message, `seeds[${index}]`);
@@ -65,10 +65,10 @@ export function checkSeeds(value: unknown): readonly SeedMessage[] {
     if (role === "toolResult" && toolCallId === undefined)
       refuse(`seeds[${index}].toolCallId`, "the id of a call");
     if (role === "system" && Array.isArray(parts) && !parts.every((one) => fieldsOf(one)["type"] === "text"))
-      refuse(`seeds[${index}].content`, "words alone, for it is a system message");
+      refuse(`seeds[${index}].content`, "only text, because it is a system message");
   }
   if (seeds.every((message) => fieldsOf(message)["role"] === "system"))
-    throw refused("Seeds have to hold a message besides those of the system");
+    throw refused("Seeds must contain at least one message that is not a system message");
   return seeds as unknown as readonly SeedMessage[];
 }
 
@@ -77,12 +77,12 @@ function jsonOf(values: readonly unknown[]): readonly Json[] {
   try {
     return readJson(JSON.stringify(values)) as readonly Json[];
   } catch (error) {
-    throw refused("Seeds have to be JSON", error);
+    throw refused("Seeds must be JSON", error);
   }
 }
 
 function refused(what: string, cause?: unknown): LogError {
-  return new LogError("invalid_request", `${what}; nothing was written`, {}, { cause });
+  return new LogError("invalid_request", what, {}, { cause });
 }
 
 /** Whether seeds end with something that a model is to answer. */

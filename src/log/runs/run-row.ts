@@ -85,7 +85,7 @@ function errorOf(last: LastRun, end: Entry | null): Run["error"] {
   if (last.endedAt === null || last.status === "completed") return null;
   const code = last.status === "failed" ? null : last.status;
   if (end?.type !== "run_end" || end.run !== last.run)
-    return { message: "Another run began before this one ended", code };
+    return { message: "Another run started before this one ended", code };
   const { message = `The run ended as ${last.status}` } = end.error ?? {};
   return { message, code: end.error?.code ?? code };
 }

@@ -26,7 +26,8 @@ export const text: Check = checkOf({ type: "string" }, (value, where) => {
   if (typeof value !== "string") refuse(where, "a string");
 });
 export const nonBlank: Check = checkOf({ type: "string", pattern: "\\S" }, (value, where) => {
-  if (typeof value !== "string" || value.trim() === "") refuse(where, "a string that is not blank");
+  if (typeof value !== "string" || value.trim() === "")
+    refuse(where, "a string with at least one visible character");
 });
 export const flag: Check = checkOf({ type: "boolean" }, (value, where) => {
   if (typeof value !== "boolean") refuse(where, "true or false");
@@ -39,7 +40,7 @@ export const entryId: Check = checkOf({ type: "string", minLength: 1, maxLength:
   try {
     parseEntryId(value);
   } catch {
-    refuse(where, "the id of an entry");
+    refuse(where, "an entry id");
   }
 });
 export const object: Check = checkOf({ type: "object" }, (value, where) => {

@@ -37,7 +37,7 @@ export async function copyAll(
   if (origin !== null)
     throw new LogError(
       "damaged",
-      `Conversation ${conversation} is damaged and a fork of ${origin.source}. Copy it first: \`holdfast doctor --salvage ${conversation}\``,
+      `Conversation ${conversation} is damaged and is a fork of ${origin.source}. Salvage the fork first: \`holdfast doctor --salvage ${conversation}\``,
       { conversation },
     );
   const [root] = await log.fetch([1]);
@@ -122,7 +122,7 @@ class Copy {
     const id = systemIdsAndTime.newId();
     const { fromSeq, toSeq } = this.#gap;
     const which = fromSeq === toSeq ? `Entry ${fromSeq}` : `Entries ${fromSeq} to ${toSeq}`;
-    const text = `${which} of this conversation cannot be read: the file was damaged. What follows came after that.`;
+    const text = `${which} of this conversation cannot be read because the file is damaged. The next messages came after them.`;
     const body = {
       type: "custom",
       id,

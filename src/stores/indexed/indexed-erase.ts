@@ -75,7 +75,7 @@ async function forkRemainderOf(
   if (rows.length !== seqs.size)
     throw new LogError(
       "damaged",
-      `Conversation ${log.conversation} has lost entries that forks stand on; nothing was erased`,
+      `Conversation ${log.conversation} cannot be erased: it lacks entries that its forks share`,
       { conversation: log.conversation },
     );
   const entries = rows.map((entry) =>
@@ -125,7 +125,7 @@ async function neededOf(
 function lost(conversation: ConversationId, entry: EntryId): never {
   throw new LogError(
     "damaged",
-    `Conversation ${conversation} has lost the entry ${entry}, which forks stand on; nothing was erased`,
+    `Conversation ${conversation} cannot be erased: it lacks entry ${entry}, which its forks share`,
     { conversation, entry },
   );
 }
@@ -156,7 +156,7 @@ async function directForks(
 function mayBeFork(source: ConversationId, fork: ConversationId, why: string): LogError {
   return new LogError(
     "damaged",
-    `Conversation ${source} is kept as it is, because ${fork} may be a fork of it and cannot be read (${why}); repair, move or erase ${fork} first`,
+    `Conversation ${source} cannot be erased: ${fork} may be a fork of it and cannot be read (${why}). Repair, move or erase ${fork} first.`,
     { conversation: fork },
   );
 }
@@ -225,7 +225,7 @@ export async function checkNeededByForks(
       findings.push({
         conversation,
         severity: "note",
-        message: `Conversation ${conversation} was erased, and more of it is there than forks need`,
+        message: `Conversation ${conversation} was erased, but more entries remain than its forks need`,
         position: null,
         reachableSeq: null,
         repaired: request.repair,

@@ -92,7 +92,7 @@ export async function lineageOf(logs: IndexedLogs, space: SpaceId, log: IndexedL
     if (above === null)
       throw new LogError(
         "damaged",
-        `The conversation ${source} that ${conversation} was forked from is missing`,
+        `Conversation ${source}, the source of the fork ${conversation}, is missing`,
         { conversation: source },
       );
     members.set(source, above);

@@ -120,7 +120,7 @@ function readOnce(reading: ReadContext): ReadVerbs {
       const [stored] = seq === undefined || holder === undefined ? [] : await holder.fetch([seq]);
       if (position === undefined || stored === undefined) {
         if (members.log.damage) throw members.log.damage;
-        throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, {
+        throw new LogError("entry_not_found", `Entry ${id} not found in conversation ${conversation}`, {
           conversation,
           entry: id,
         });
@@ -152,7 +152,7 @@ function readOnce(reading: ReadContext): ReadVerbs {
         const bytes = await log.getBlob(digest);
         if (bytes !== null) return bytes;
       }
-      throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
+      throw new LogError("blob_not_found", `Blob ${digest} not found in conversation ${conversation}`, {
         conversation,
       });
     },

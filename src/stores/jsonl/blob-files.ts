@@ -17,11 +17,11 @@ const unpack = promisify(zstdDecompress);
 /** Keeps a blob under its digest, packed when that is smaller. A damaged one is replaced, a sound one left alone. */
 export function putBlob(location: LogLocation, digest: Digest, bytes: Uint8Array): Promise<void> {
   if (bytes.length > BLOB_BYTES_MAX) {
-    throw new LogError("too_large", `A blob may have ${BLOB_BYTES_MAX} bytes, this one has ${bytes.length}`, {
+    throw new LogError("too_large", `The blob has ${bytes.length} bytes. The limit is ${BLOB_BYTES_MAX}.`, {
       limit: BLOB_BYTES_MAX,
     });
   }
-  return onDisk(`keeping a blob of conversation ${location.conversation}`, async () => {
+  return onDisk(`storing a blob of conversation ${location.conversation}`, async () => {
     const folder = blobsPath(location);
     if (await isSound(location, digest)) return;
     if ((await location.disk.stat(folder)) === null) {
@@ -58,7 +58,7 @@ export function getBlob(
       if (bytes !== null && createHash("sha256").update(bytes).digest("hex") === digest) return bytes;
       throw new LogError(
         "damaged",
-        `The blob ${digest} of conversation ${location.conversation} is not what it was`,
+        `The content of blob ${digest} of conversation ${location.conversation} does not match its digest`,
         { digest },
       );
     }

@@ -32,7 +32,7 @@ export async function checkLog(
     const place = { position: typeof position === "number" ? position : null, reachableSeq };
     findings.push(finding(conversation, { severity: "damage", message: log.damage.message, ...place }));
   } else if (log.file.seenSize > log.file.end) {
-    const message = `${log.file.seenSize - log.file.end} bytes after the last whole batch are one that was cut off; they do not count and are set aside before the next write`;
+    const message = `${log.file.seenSize - log.file.end} bytes after the last complete batch come from an interrupted write. They are ignored, and moved to a separate file before the next write.`;
     findings.push(finding(conversation, { severity: "torn", message, position: log.file.end, reachableSeq }));
   }
   if (log.damage === null) findings.push(...(await checkBatches(log, open)));
@@ -48,7 +48,7 @@ async function checkBatches(
   const source = origin === null || log.erased ? null : await open(origin.source);
   if (origin !== null && source?.erased === false && source.index.head.headSeq < origin.head) {
     const reachableSeq = source.index.head.headSeq;
-    const message = `Conversation ${origin.source} ends at ${reachableSeq}, but had ${origin.head} entries when ${conversation} was forked from it: its end was cut off`;
+    const message = `Conversation ${origin.source} ends at ${reachableSeq}, but had ${origin.head} entries when ${conversation} was forked from it. Its last entries are missing.`;
     return [finding(origin.source, { severity: "damage", message, reachableSeq })];
   }
   return checkLinks(log, await firstLinkStart(log, open));
@@ -81,7 +81,7 @@ export async function checkAbandoned(
     findings.push(
       finding(null, {
         severity: "note",
-        message: `${file} was left by a write that was cut off`,
+        message: `${file} remains from an interrupted write`,
         repaired: options.repair,
       }),
     );

@@ -38,8 +38,7 @@ class Vanished extends Error {}
 export async function backUp(source: BackupSource, request: BackupRequest): Promise<Backup> {
   const { disk, dir } = source;
   const to = resolve(request.to);
-  if ((await disk.stat(dir)) === null)
-    throw new LogError("store_gone", `There is no store at ${dir}`, { dir });
+  if ((await disk.stat(dir)) === null) throw new LogError("store_gone", `Store not found: ${dir}`, { dir });
   if ((await disk.stat(to)) !== null) throw backupTaken(to);
   if ((await disk.stat(dirname(to))) === null) throw noBackupFolder(dirname(to));
   const made = `${to}.${randomBytes(8).toString("hex")}.part`;
@@ -68,7 +67,7 @@ async function copyAll(
       if (attempt === ATTEMPTS_MAX)
         throw new LogError(
           "busy",
-          "Conversations are being erased all the time; no backup was made, try again",
+          "The backup stopped because conversations were erased while it ran. Try again.",
         );
       await clear(source.disk, made);
     }

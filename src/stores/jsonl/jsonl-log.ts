@@ -97,7 +97,7 @@ export class JsonlLog implements IndexedLog {
     if (this.#damage !== null) throw this.#damage;
     for (const entry of entries) {
       if (this.index.get(entry.id) !== undefined)
-        throw new LogError("damaged", `the id ${entry.id} stands twice`);
+        throw new LogError("damaged", `the entry id ${entry.id} occurs twice`);
       const node = isNode({ type: entry.type, origin: entry.body["origin"] });
       const placing = {
         ...entry,
@@ -285,7 +285,7 @@ function fetchRows(
 function replaced({ conversation }: LogLocation): LogError {
   return new LogError(
     "store_gone",
-    `Conversation ${conversation} was erased or replaced while it was read; read it again`,
+    `Conversation ${conversation} was erased or replaced during the read. Read it again.`,
     { conversation },
   );
 }
@@ -360,10 +360,10 @@ function damageAfter(
   const readable = [before, next, ...others].flatMap((part) =>
     part && part.lastSeq > 0 ? [named(part)] : [],
   );
-  const rest = readable.length === 0 ? "no entry can be read" : `${readable.join(" and ")} can be read`;
+  const rest = readable.length === 0 ? "no entries" : readable.join(" and ");
   return new LogError(
     "damaged",
-    `Conversation ${conversation} is damaged at byte ${damage.position} of its file: ${damage.reason}; ${rest}, and nothing was changed`,
+    `Conversation ${conversation} is damaged at byte ${damage.position} of its file: ${damage.reason}. Readable: ${rest}.`,
     { conversation, position: damage.position, reachableSeq: reachable, resumesSeq: next?.firstSeq ?? null },
   );
 }

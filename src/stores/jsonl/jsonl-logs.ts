@@ -137,7 +137,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
   }
 
   #checkWritable(): void {
-    if (this.#options.readOnly) throw new LogError("read_only", "This store was opened for reading only");
+    if (this.#options.readOnly) throw new LogError("read_only", "This store is open in read-only mode");
   }
 
   async locked<T>(space: SpaceId, conversation: ConversationId, work: () => Promise<T>): Promise<T> {

@@ -159,9 +159,13 @@ export class OpenLogs {
 
 function forkedFromItself(conversation: ConversationId, below: ReadonlySet<ConversationId>): LogError {
   const through = [...below].join(", ");
-  return new LogError("damaged", `Conversation ${conversation} is forked from itself, through ${through}`, {
-    conversation,
-  });
+  return new LogError(
+    "damaged",
+    `Conversation ${conversation} is recorded as a fork of itself, through ${through}`,
+    {
+      conversation,
+    },
+  );
 }
 
 /** How a conversation's file begins, before anything of it is checked. */
@@ -221,7 +225,7 @@ function forkPoint(source: JsonlLog, origin: NonNullable<LogStart["origin"]>): F
 function unrooted(conversation: ConversationId, origin: NonNullable<LogStart["origin"]>): LogError {
   return new LogError(
     "damaged",
-    `Entry ${origin.entry} of conversation ${origin.conversation}, from which ${conversation} was forked, is missing`,
+    `Entry ${origin.entry} of conversation ${origin.conversation}, where ${conversation} was forked, is missing`,
     { conversation, position: 0, reachableSeq: 0 },
   );
 }

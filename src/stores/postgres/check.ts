@@ -82,7 +82,7 @@ async function checkLog(
   const { after, links, folder } = walked;
   if (after !== head.headSeq)
     return listed
-      ? damage(conversation, `The log ends at ${after} and should end at ${head.headSeq}`, after)
+      ? damage(conversation, `The log ends at entry ${after} instead of ${head.headSeq}`, after)
       : [];
   const wrong = links.end(head);
   if (wrong !== null) return damage(conversation, wrong, links.soundSeq);
@@ -177,7 +177,7 @@ export async function readHealth(db: Db, nowMs: () => number): Promise<StoreHeal
     const middle = (before + nowMs()) / 2;
     const schema = await readSchemaState(once);
     if (row === undefined || schema === null)
-      return { reachable: false, problem: `${db.place}: The tables are not there`, ...counted };
+      return { reachable: false, problem: `${db.place}: The tables do not exist`, ...counted };
     const [standby, server, serverMs, idleTransactionMs] = row;
     return {
       reachable: true,
@@ -211,24 +211,26 @@ export function fenceNotes({ role, superuser, bypasses, tables, wanted }: Fence)
   const notes: string[] = [];
   if (superuser)
     notes.push(
-      `Row security does not hold: role ${role} is a superuser, who sees every space. Connect as a plain role`,
+      `Row security has no effect: role ${role} is a superuser and sees every space. Connect as an ordinary role.`,
     );
   else if (bypasses)
     notes.push(
-      `Row security does not hold: role ${role} has BYPASSRLS. Take it away: alter role ${role} nobypassrls`,
+      `Row security has no effect: role ${role} has BYPASSRLS. Remove it: alter role ${role} nobypassrls`,
     );
   const off = tables.filter(({ enabled }) => !enabled);
-  if (off.length > 0) notes.push(`Row security is not on for ${namesOf(off)}. ${OPEN_ONCE}`);
+  if (off.length > 0) notes.push(`Row security is not enabled for ${namesOf(off)}. ${OPEN_ONCE}`);
   const unforced = tables.filter(({ enabled, forced }) => enabled && !forced);
   if (unforced.length > 0)
     notes.push(
-      `Row security is not forced for ${namesOf(unforced)}, so it does not hold for ${
+      `Row security is not forced for ${namesOf(unforced)}, so it has no effect for ${
         unforced.some(({ owned }) => owned) ? `role ${role}, their owner` : "their owner"
       }. ${OPEN_ONCE}`,
     );
   const bare = tables.filter((table) => table.enabled && table.forced && !isFenced(table));
   if (bare.length > 0)
-    notes.push(`Row security has no policy for ${namesOf(bare)}, so nobody sees their rows. ${OPEN_ONCE}`);
+    notes.push(
+      `Row security has no policy for ${namesOf(bare)}, so their rows are hidden from every role. ${OPEN_ONCE}`,
+    );
   return notes;
 }
 

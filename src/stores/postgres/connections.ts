@@ -64,7 +64,7 @@ function parserOf(oid: number): (value: string) => unknown {
 function safeInteger(text: string): number {
   const number = Number(text);
   if (Number.isSafeInteger(number)) return number;
-  throw new LogError("damaged", `${text} is no safe integer`, { number: text });
+  throw new LogError("damaged", `${text} is larger than the largest safe integer`, { number: text });
 }
 
 const TYPES = { getTypeParser: parserOf };
@@ -202,7 +202,7 @@ async function loadDriver(): Promise<typeof import("pg")> {
   } catch (cause) {
     throw new LogError(
       "invalid_request",
-      'A store in PostgreSQL needs the package "pg": npm install pg. Nothing was opened',
+      'PostgreSQL stores require the package "pg". Run `npm install pg`.',
       {},
       { cause },
     );

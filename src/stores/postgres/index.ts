@@ -113,14 +113,14 @@ async function connectionsFor(options: PostgresStoreOptions): Promise<Opened> {
   if (pool === undefined && address === null)
     throw new LogError(
       "invalid_request",
-      "A store in PostgreSQL takes an address as url, or a pool of node-postgres as pool",
+      "Pass `url`, the address of a PostgreSQL database, or `pool`, a pool of node-postgres",
     );
   const schema = checkSchema(options.schema ?? address?.schema ?? "holdfast");
   const partitions = checkPartitions(options.partitions ?? address?.partitions ?? 0);
   const functions = options.functions ?? address?.functions ?? true;
   const rowSecurity = options.rowSecurity ?? address?.rowSecurity ?? false;
   const queryMs = options.queryMs ?? address?.queryMs ?? QUERY_MS;
-  const place = address?.place ?? `the pool that was given (schema ${schema})`;
+  const place = address?.place ?? `the given pool (schema ${schema})`;
   const made = await openConnections(pool, { url: address?.url ?? "", connections, connectMs, queryMs });
   const listen = listenerFor(options.listen ?? address?.listen ?? false, { address, connectMs });
   return { connections: made, place, schema, partitions, functions, rowSecurity, listen };
@@ -135,7 +135,7 @@ function listenerFor(
   if (url !== undefined) return () => openClient({ url, connectMs });
   throw new LogError(
     "invalid_request",
-    "A store over a pool that was given listens at an address of its own: listen is that address",
+    "With `pool`, set `listen` to the address of the database: listening needs its own connection",
   );
 }
 
@@ -143,14 +143,14 @@ function listenerFor(
 async function openSchema(db: Db, options: SchemaOptions & { readonly readOnly: boolean }): Promise<Db> {
   let version = await readSchemaState(db);
   if (version === null && options.readOnly)
-    throw new LogError("store_gone", `${db.place}: There is no store of Holdfast there yet`, {
+    throw new LogError("store_gone", `${db.place}: The database contains no Holdfast store`, {
       place: db.place,
     });
   if (!options.readOnly && !(await isUpToDate(db, version, options))) {
     await migrateSchema(db.patient(), options);
     version = await readSchemaState(db);
   }
-  if (version === null) throw new LogError("store_failed", `${db.place}: The tables could not be made`);
+  if (version === null) throw new LogError("store_failed", `${db.place}: The tables could not be created`);
   checkSchemaVersion(version, db.place);
   await db.prepare();
   // A store that may not bring an older schema up to date does without the functions that are missing there.
@@ -266,7 +266,7 @@ function explained(db: Db, space: SpaceStore, readOnly: boolean): SpaceStore {
     if (verb === "tail") return (request) => explainedTail(db, space.tail(request as TailRequest));
     const refused = readOnly && (WRITE_VERBS as readonly Verb[]).includes(verb);
     return async (...args) => {
-      if (refused) throw new LogError("read_only", `${db.place} was opened for reading only`);
+      if (refused) throw new LogError("read_only", `${db.place} is open in read-only mode`);
       try {
         return await Reflect.apply(space[verb] as AnyVerb, space, args);
       } catch (error) {

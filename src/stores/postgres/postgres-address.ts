@@ -24,7 +24,7 @@ export function parsePostgresAddress(text: string): PostgresAddress {
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
     throw new LogError(
       "invalid_request",
-      "A store in PostgreSQL is named by an address like postgres://USER:PASSWORD@HOST:5432/DATABASE?schema=holdfast; letters like @ : / in the password are written as %40 %3A %2F",
+      "Invalid PostgreSQL URL. Use postgres://USER:PASSWORD@HOST:5432/DATABASE?schema=holdfast, and write @ : / in the password as %40 %3A %2F.",
     );
   const schema = settingIn(url, "schema") ?? DEFAULT_SCHEMA;
   const partitions = Number(settingIn(url, "partitions") ?? 0);
@@ -55,21 +55,21 @@ function millisecondsIn(url: URL, name: string): number | null {
   if (value === null || /^[1-9]\d{0,8}$/.test(value)) return value === null ? null : Number(value);
   throw new LogError(
     "invalid_request",
-    `In the address of a store in PostgreSQL ${name} is a number of milliseconds, such as 10000`,
+    `Invalid PostgreSQL URL: ${name} must be a number of milliseconds, such as 10000`,
   );
 }
 
 function switchIn(url: URL, name: string): boolean {
   const value = settingIn(url, name) ?? "off";
   if (value === "on" || value === "off") return value === "on";
-  throw new LogError("invalid_request", `In the address of a store in PostgreSQL ${name} is on or off`);
+  throw new LogError("invalid_request", `Invalid PostgreSQL URL: ${name} must be on or off`);
 }
 
 export function checkSchema(schema: string): string {
   if (SCHEMA_SHAPE.test(schema)) return schema;
   throw new LogError(
     "invalid_request",
-    "The schema of a store in PostgreSQL is up to 40 small letters, digits and underscores, and begins with no digit",
+    "schema must be 1 to 40 lowercase letters, digits and underscores, and must not start with a digit",
   );
 }
 

@@ -24,9 +24,9 @@ const CODES: { readonly [state: string]: ErrorCode } = {
   XX002: "damaged",
 };
 const SENTENCES: { readonly [C in ErrorCode]?: string } = {
-  busy: "It has no room for another caller just now; nothing was written, try again",
-  disk_full: "There is no room left; nothing was written, and writing goes on when there is room again",
-  read_only: "It cannot be written to: a standby, or a role without the right",
+  busy: "Too many connections are in use",
+  disk_full: "The disk is full",
+  read_only: "The database is read-only: it is a standby, or the role lacks write permission",
   damaged: "The database is damaged",
 };
 
@@ -68,7 +68,7 @@ export function toLogError(error: unknown, place: string): LogError {
   if (mayTryAgain(error))
     return new LogError(
       "busy",
-      `${place}: Others write to the same rows; nothing was written, try again (${message})`,
+      `${place}: Other transactions are writing to the same rows (${message})`,
       details,
       {
         cause: error,
@@ -77,19 +77,19 @@ export function toLogError(error: unknown, place: string): LogError {
   if (isLost(error))
     return new LogError(
       "store_failed",
-      `${place}: The database cannot be reached, is silent, or the connection was cut (${message}). What is stored is safe; try again, with the same key where something was written`,
+      `${place}: The database does not respond, or the connection was lost (${message}). Try again, with the same key for a write.`,
       { ...details, lost: true },
       { cause: error },
     );
   const code = POOL_FULL.test(message) ? "busy" : (CODES[stateOf(error)] ?? "store_failed");
-  const sentence = SENTENCES[code] ?? "The database refused";
+  const sentence = SENTENCES[code] ?? "The database returned an error";
   return new LogError(code, `${place}: ${sentence} (${message})`, details, { cause: error });
 }
 
 export function idBusy(conversation: ConversationId): LogError {
   return new LogError(
     "busy",
-    `Others write to conversation ${conversation} all the time, and this call never came in between; nothing was written, try again`,
+    `Conversation ${conversation} is busy: every attempt failed because other writers committed first`,
     { conversation },
   );
 }

@@ -102,7 +102,7 @@ function checkLog(reader: Reader, conversation: Conversation): readonly Finding[
       if (rows.length === 0) break;
     }
     if (after !== head.headSeq)
-      return listed ? damaged(`The log ends at ${after} and should end at ${head.headSeq}`, after) : [];
+      return listed ? damaged(`The log ends at entry ${after} instead of ${head.headSeq}`, after) : [];
     const wrong = links.end(head);
     if (wrong !== null) return damaged(wrong, links.soundSeq);
     const miscounted = listed ? checkRuns(reader, conversation, folder) : null;

@@ -43,7 +43,9 @@ function finish({ path, made }: BackupTask): number {
   try {
     const [result] = Object.values(db.prepare("PRAGMA quick_check(1)").get() ?? {});
     if (result !== "ok")
-      throw new LogError("damaged", `${path} is damaged (${String(result)}); no backup was made`, { path });
+      throw new LogError("damaged", `${path} is damaged (${String(result)}), so no backup was created`, {
+        path,
+      });
     db.exec("PRAGMA journal_mode = WAL");
     const counted = db.prepare("SELECT count(*) AS n FROM conversations WHERE listed = 1").get();
     return Number(counted?.["n"]);

@@ -58,19 +58,17 @@ export function isThere(path: string): boolean {
 export function realFile(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   if (isThere(path))
-    throw new LogError(
-      "invalid_request",
-      `${path} is a link to a file that does not exist; nothing was changed`,
-      { path },
-    );
-  throw new LogError("store_gone", `There is no store at ${path}`, { path });
+    throw new LogError("invalid_request", `${path} is a symbolic link to a file that does not exist`, {
+      path,
+    });
+  throw new LogError("store_gone", `Store not found: ${path}`, { path });
 }
 
 /** A file to read from. An empty one, as a script makes it to reserve the name, is no store before the first write. */
 export function readableFile(path: string): string {
   const file = realFile(path);
   if (statSync(file).size === 0)
-    throw new LogError("store_gone", `There is no store in ${path} yet; the file is empty`, { path });
+    throw new LogError("store_gone", `${path} is an empty file, not a Holdfast store`, { path });
   return file;
 }
 
@@ -141,14 +139,10 @@ function checkThrough(file: string | URL, path: string): void {
 }
 
 function foreignFile(path: string, sqlite: boolean): LogError {
-  const description = sqlite ? "a SQLite file of another program" : "not a SQLite file";
-  return new LogError(
-    "invalid_request",
-    `${path} is ${description}, not a Holdfast store; nothing was changed`,
-    {
-      path,
-    },
-  );
+  const description = sqlite ? "the SQLite database of another program" : "not a SQLite database";
+  return new LogError("invalid_request", `${path} is ${description}`, {
+    path,
+  });
 }
 
 export function walBytes(path: string): number {

@@ -55,8 +55,8 @@ function checkIsPath(path: string): void {
   throw new LogError(
     "invalid_request",
     path === ":memory:"
-      ? 'A SQLite store is a file; for one that is gone with the process use the store "memory:"'
-      : `A SQLite store is named by a path, not by an address like ${path}`,
+      ? 'A SQLite store must be a file. For a store in memory use "memory:".'
+      : `A SQLite store must be a file path, not a URL (got ${path})`,
     { path },
   );
 }
@@ -106,7 +106,7 @@ class SqliteStore implements StoreDriver {
   /** The writer's thread, started on the first call; one that could not start is tried again on the next. */
   async link(): Promise<WriterLink> {
     const { writer, path } = this.#parts;
-    if (writer === null) throw new LogError("read_only", `${path} was opened for reading only`, { path });
+    if (writer === null) throw new LogError("read_only", `${path} is open in read-only mode`, { path });
     this.#link ??= WriterLink.open(writer).then((link) => {
       link.onCommit(this.#onCommit);
       this.#ready = link;

@@ -24,10 +24,10 @@ const OS_CODES: { readonly [code: string]: ErrorCode } = {
   ENOENT: "store_gone",
 };
 const SENTENCES: { readonly [C in ErrorCode]?: string } = {
-  busy: "Another process is writing to it and did not finish in time; nothing was written, try again",
-  disk_full: "There is no room left; nothing was written, and writing goes on when there is room again",
-  read_only: "It cannot be written to",
-  store_gone: "The file is gone",
+  busy: "Another process is writing to the file and did not finish in time",
+  disk_full: "The disk is full",
+  read_only: "The file is read-only",
+  store_gone: "The file does not exist",
   damaged: "The file is damaged",
 };
 
@@ -52,15 +52,10 @@ export function toLogError(error: unknown, path: string): LogError {
   const code = codeOf(error);
   const message = error instanceof Error ? error.message : String(error);
   if (code === "duplicate_id")
-    return new LogError(
-      code,
-      `An entry with the same id exists already (${message}); nothing was written`,
-      {},
-      { cause: error },
-    );
+    return new LogError(code, `An entry with the same id already exists (${message})`, {}, { cause: error });
   // Who may not even read is not helped by hearing about writing.
   const denied = /^(EACCES|EPERM)\b/.test(message);
-  const sentence = denied ? "The system denies access to it" : (SENTENCES[code] ?? "The store failed");
+  const sentence = denied ? "Permission denied" : (SENTENCES[code] ?? "The store failed");
   return new LogError(code, `${path}: ${sentence} (${message})`, { path }, { cause: error });
 }
 
@@ -69,9 +64,9 @@ export function erasedInLog(error: unknown, path: string): LogError {
   const message = error instanceof Error ? error.message : String(error);
   return new LogError(
     codeOf(error),
-    `${path}: The conversation is erased for good, but its bytes are still in the file's log (${message}). They go with the next pause in which that is possible, at the latest when the store is closed by all`,
+    `${path}: The conversation was erased, but its bytes are still in the write-ahead log (${message}). SQLite overwrites them at the next checkpoint, at the latest when all processes close the store.`,
     { path, erased: true },
-    { cause: error },
+    { cause: error, safe: "The conversation was erased." },
   );
 }
 
@@ -88,7 +83,7 @@ function codeOf(error: unknown): ErrorCode {
 }
 
 export function storeClosed(path: string): LogError {
-  return new LogError("store_gone", `The store ${path} was closed`, { path });
+  return new LogError("store_gone", `The store ${path} is closed`, { path });
 }
 
 /** An error on its way between threads: only data survives the crossing. */
@@ -96,15 +91,17 @@ export interface WireError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details: ErrorDetails;
+  readonly safe: string;
   readonly cause: string | null;
 }
 
 export function toWire(error: unknown, path: string): WireError {
-  const { code, message, details, cause } = toLogError(error, path);
-  return { code, message, details, cause: cause instanceof Error ? (cause.stack ?? cause.message) : null };
+  const { code, message, details, safe, cause } = toLogError(error, path);
+  const stack = cause instanceof Error ? (cause.stack ?? cause.message) : null;
+  return { code, message, details, safe, cause: stack };
 }
 
 export function fromWire(wire: WireError): LogError {
   const cause = wire.cause === null ? {} : { cause: new Error(wire.cause) };
-  return new LogError(wire.code, wire.message, wire.details, cause);
+  return new LogError(wire.code, wire.message, wire.details, { ...cause, safe: wire.safe });
 }

@@ -55,7 +55,7 @@ export async function endToolProcesses(
       if (identity !== null) await endGroup(identity);
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause);
-      const why = `What a tool of the last turn started may still be at work and could not be ended: ${message}. Nothing was run or sent; end it by hand and try again`;
+      const why = `A process started by a tool of the last turn may still be running and could not be stopped (${message}). Stop it, then try again.`;
       throw new LogError("busy", why, {}, { cause });
     }
   }
@@ -89,7 +89,8 @@ export async function endLeftAgent(
   try {
     await endProcess(attempt.process);
   } catch (cause) {
-    const why = "The agent of the last turn may still be at work and could not be ended; nothing was sent";
+    const why =
+      "The agent of the last turn may still be running and could not be stopped. Stop its process, then try again.";
     throw new LogError("busy", why, {}, { cause });
   }
 }

@@ -79,8 +79,7 @@ export async function endGroup(
       await pause(LOOK_MS);
     } while (performance.now() < untilMs);
   }
-  if (survivors.pids.length > 0)
-    throw new Error(`The process ${identity.pid} and what it started do not end`);
+  if (survivors.pids.length > 0) throw new Error(`Process ${identity.pid} and its children do not exit`);
 }
 
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {

@@ -66,7 +66,7 @@ export class TurnEffects implements Disposable {
     }
     const { cancelled, turn } = this.#at;
     if (cancelled.aborted || this.#over.signal.aborted)
-      throw new LogError("invalid_request", `The turn is over; ${call.tool.name} was not run`, { turn });
+      throw new LogError("invalid_request", `The turn has ended, so ${call.tool.name} did not run`, { turn });
     const outcome = this.#start(call, step);
     this.#calls.set(effectKey({ turn, step }, call.id), { call, outcome });
     return outcome;

@@ -178,13 +178,13 @@ const ownClock: Clock = {
 function settlePool(options: PoolOptions): SettledPool {
   const { mode = "hybrid", address = null, clock = ownClock } = options;
   if (mode !== "hybrid" && mode !== "live" && mode !== "rebuild")
-    throw wrong("mode", "is live, rebuild or hybrid");
+    throw wrong("mode", "must be live, rebuild or hybrid");
   checkNumbers(options, { conversations: "limit", messages: "limit", processes: "limit", idleMs: "limit" });
   if (
     address !== null &&
     (typeof address !== "string" || address === "" || address.length > ADDRESS_CHARS_MAX)
   )
-    throw wrong("address", `is a text of 1 to ${ADDRESS_CHARS_MAX} characters`);
+    throw wrong("address", `must be a string of 1 to ${ADDRESS_CHARS_MAX} characters`);
   const { conversations, messages, processes, idleMs } = withDefaults(HYBRID, options);
   const hybrid: PoolLimits = { conversations, messages, processes, idleMs };
   const limits = mode === "live" ? LIVE : mode === "rebuild" ? REBUILD : hybrid;
@@ -192,7 +192,7 @@ function settlePool(options: PoolOptions): SettledPool {
 }
 
 function wrong(name: string, why: string): LogError {
-  return new LogError("invalid_request", `The pool's ${name} ${why}; nothing was begun`, { name });
+  return new LogError("invalid_request", `${name} ${why}`, { name });
 }
 
 /** What a held thing costs. */

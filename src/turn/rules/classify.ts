@@ -33,7 +33,7 @@ export function classifyEnd(table: EndingTable, end: EndSigns): Ending {
     const endingClass = end.exited ? "crashed" : stopClass(end.stopReason);
     return {
       class: endingClass,
-      message: endingClass === "completed" ? "" : (end.stopReason ?? "The agent's process is gone"),
+      message: endingClass === "completed" ? "" : (end.stopReason ?? "The agent process exited"),
       resetAtMs: null,
     };
   }

@@ -13,7 +13,7 @@ export function unansweredContent(
 ): readonly ContentBlock[] {
   const unanswered = since.own && !since.toolStarted && !since.cameBack;
   if (last.type === "message" && last.message.role === "user" && unanswered) return last.message.content;
-  throw new LogError("invalid_request", "There is no unanswered prompt to send again; nothing was sent");
+  throw new LogError("invalid_request", "There is no unanswered prompt to send again");
 }
 
 /**
@@ -53,7 +53,7 @@ export function checkCutOff(last: Entry, facts: readonly Entry[]): void {
   throw new LogError(
     "invalid_request",
     came
-      ? "The last reply is whole; there is nothing to go on with, and nothing was sent"
-      : "Nothing came back of the last prompt; retry sends it once more. Nothing was sent",
+      ? "Nothing to continue: the last turn is complete"
+      : "The last prompt got no reply. Use `retry` to send it again.",
   );
 }

@@ -48,7 +48,7 @@ export async function boundedSession(
     made.close().catch(() => undefined);
     throw new UpstreamFailure({
       class: "failed",
-      message: "The agent gave a session without an id",
+      message: "The agent returned a session without an id",
       resetAtMs: null,
     });
   } catch (error) {

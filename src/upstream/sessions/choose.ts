@@ -112,7 +112,7 @@ async function restoreSession(
     history.push({ ...message, content });
   }
   const restored = upstream.restore(history, parts.branch.settings).then((session) => {
-    if (session === null) throw new Error("The agent cannot be given a history");
+    if (session === null) throw new Error("The agent does not accept a history");
     return session;
   });
   // A preamble will do; what is wrong with the agent itself shows when it is asked for a session.

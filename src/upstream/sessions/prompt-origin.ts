@@ -51,13 +51,9 @@ export async function continueFrom(at: MoveInput, from: From): Promise<ContinueI
 async function editAt(at: MoveInput, entry: string): Promise<ContinueInput> {
   const { at: node, editable } = await cutAt(at.work.conversation, entry);
   if (editable === null)
-    throw new LogError(
-      "invalid_request",
-      `${entry} is no message of the user's, so nothing can take its place`,
-      {
-        entry,
-      },
-    );
+    throw new LogError("invalid_request", `Entry ${entry} is not a user message, so it cannot be edited`, {
+      entry,
+    });
   await moveBranch(at.work, node);
   const forked = await fork(at, { at: node, reason: "edited" });
   const event = { type: "continued", how: "edited", at: node, fidelity: forked.fidelity } as const;
@@ -127,14 +123,14 @@ function usable(
   link: LinkRecord | undefined,
 ): { readonly lastNode: EntryId; readonly upstream: Upstream } {
   const refuse = (why: string): never => {
-    throw new LogError("invalid_request", `The session ${id} cannot be resumed: ${why}`, { upstream: id });
+    throw new LogError("invalid_request", `Session ${id} cannot be resumed: ${why}`, { upstream: id });
   };
-  if (link === undefined) return refuse("it has not carried this conversation");
-  if (link.retired !== null) return refuse(`it was given up (${link.retired})`);
-  if (link.lastNode === null) return refuse("it was never used");
+  if (link === undefined) return refuse("this conversation never used it");
+  if (link.retired !== null) return refuse(`it is retired (${link.retired})`);
+  if (link.lastNode === null) return refuse("it never received a prompt");
   const upstream = at.upstreams.find(
     ({ agent, account }) => agent === link.agent && account === link.account,
   );
-  if (upstream === undefined) return refuse(`its agent ${link.agent} is not here`);
+  if (upstream === undefined) return refuse(`its agent ${link.agent} is not configured`);
   return { lastNode: link.lastNode, upstream };
 }

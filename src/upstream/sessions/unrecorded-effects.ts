@@ -140,6 +140,6 @@ function receivedText({ end }: CutOff, entries: readonly Entry[]): string | null
 export function maybeDone(): LogError {
   return new LogError(
     "invalid_request",
-    "The process that sent this prompt died while the agent was at work, and nothing tells what it did; nothing was sent. Look at what was done, then send a new prompt",
+    "The process that sent this prompt exited while the agent was working, so the outcome of its tool calls is unknown. Check the effects of the turn, then send a new prompt.",
   );
 }

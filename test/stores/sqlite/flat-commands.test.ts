@@ -85,7 +85,7 @@ test("what became of a command arrives as the writer said it", () => {
     { ...written, deduped: false, differs: false },
     { ...written, deduped: true, differs: true, ids: ["other"], lastId: "other" },
   ];
-  const error = { code: "busy", message: "later", details: {}, cause: null } as const;
+  const error = { code: "busy", message: "later", details: {}, safe: "", cause: null } as const;
   const outcomes = [...values.map((value) => ({ ok: true, value }) as const), { ok: false, error } as const];
   for (const outcome of outcomes) {
     const flat = structuredClone(flattenOutcome({ n: 1, command }, outcome));

@@ -154,7 +154,7 @@ export async function adoptNative(bridge: BridgeContext, id: string, cwd: string
   const ref = (await isOurs(bridge, id)) ? nativeRef(bridge, id) : null;
   const messages = ref === null ? [] : await messagesOf(ref.upstream, ref.session, { id, cwd });
   if (ref === null || messages.length === 0)
-    throw new LogError("conversation_not_found", `There is no conversation ${id} here`, { conversation: id });
+    throw new LogError("conversation_not_found", `Conversation ${id} not found`, { conversation: id });
   const native = (await ref.upstream.native?.list())?.find((session) => session.id === ref.session);
   const { agent } = ref.upstream;
   const title = native?.title ?? null;

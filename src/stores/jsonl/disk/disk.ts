@@ -57,25 +57,25 @@ export interface Disk {
 
 const MEANINGS: { readonly [code: string]: readonly [ErrorCode, string] } = {
   ENOSPC: ["disk_full", "The disk is full"],
-  EDQUOT: ["disk_full", "The disk quota is used up"],
-  EFBIG: ["disk_full", "The file may not grow further"],
+  EDQUOT: ["disk_full", "The disk quota is exceeded"],
+  EFBIG: ["disk_full", "The file reached the size limit of the file system"],
   EROFS: ["read_only", "The disk is read-only"],
   EACCES: ["read_only", "The system denies access to the folder or file"],
   EPERM: ["read_only", "The system denies access to the folder or file"],
-  ENOENT: ["store_gone", "The file or folder is gone"],
-  ENOTDIR: ["store_gone", "The folder is gone"],
-  EISDIR: ["damaged", "There is a folder where a file belongs"],
-  EMFILE: ["busy", "Too many files are open; try again"],
-  ENFILE: ["busy", "Too many files are open on this machine; try again"],
-  ESTALE: ["store_gone", "The file is gone"],
+  ENOENT: ["store_gone", "The file or folder does not exist"],
+  ENOTDIR: ["store_gone", "The folder does not exist"],
+  EISDIR: ["damaged", "A folder is in the place of a file"],
+  EMFILE: ["busy", "This process has too many open files"],
+  ENFILE: ["busy", "This machine has too many open files"],
+  ESTALE: ["store_gone", "The file no longer exists"],
 };
 
 /** A system error as what it means to the caller; anything else passes through. */
 function meaningOf(error: unknown, doing: string): unknown {
   if (isLogError(error) || !(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
     return error;
-  const [code, message] = MEANINGS[error.code] ?? ["store_failed", `The disk answered ${error.code}`];
-  return new LogError(code, `${message}, while ${doing}`, { cause: error.code }, { cause: error });
+  const [code, message] = MEANINGS[error.code] ?? ["store_failed", `The file system reported ${error.code}`];
+  return new LogError(code, `${message} (while ${doing})`, { cause: error.code }, { cause: error });
 }
 
 /** Runs a piece of disk work, turning its system errors into what they mean. */

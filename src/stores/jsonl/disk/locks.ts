@@ -54,7 +54,7 @@ export class Locks {
       if (waited >= this.#waitMs) {
         throw new LogError(
           "busy",
-          `Another process has been writing to this conversation for ${this.#waitMs} ms; nothing was written`,
+          `Another process has held the lock of this conversation for ${this.#waitMs} ms`,
           {
             retryAfterMs: this.#waitMs,
           },

@@ -195,10 +195,12 @@ function errcodeOf(error: unknown): unknown {
 function asSystemError(error: unknown): unknown {
   const errcode = errcodeOf(error);
   if (errcode === SQLITE_FULL)
-    return Object.assign(new Error("there is no room for the lock", { cause: error }), { code: "ENOSPC" });
+    return Object.assign(new Error("the disk has no space for the lock file", { cause: error }), {
+      code: "ENOSPC",
+    });
   if (errcode === SQLITE_READONLY)
     return Object.assign(new Error("the lock file is read-only", { cause: error }), { code: "EROFS" });
   if (errcode === SQLITE_CANTOPEN)
     return Object.assign(new Error("the lock file cannot be opened", { cause: error }), { code: "EACCES" });
-  return Object.assign(new Error("the lock file cannot be used", { cause: error }), { code: "EIO" });
+  return Object.assign(new Error("the lock file cannot be locked", { cause: error }), { code: "EIO" });
 }

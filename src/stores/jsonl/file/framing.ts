@@ -97,7 +97,7 @@ export function encodeBatch(entries: readonly StoredEntry[], commit: CommitField
   const lines = entries.map((entry) => Buffer.from(`${entryLine(entry)}\n`));
   const bytes = lines.reduce((total, line) => total + line.length, 0);
   if (bytes > BATCH_BYTES_MAX) {
-    throw new LogError("too_large", `A batch may have ${BATCH_BYTES_MAX} bytes, this one has ${bytes}`, {
+    throw new LogError("too_large", `The batch has ${bytes} bytes. The limit is ${BATCH_BYTES_MAX}.`, {
       limit: BATCH_BYTES_MAX,
     });
   }

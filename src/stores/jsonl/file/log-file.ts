@@ -182,7 +182,7 @@ export class LogFile {
   #alone<T>(doing: string, work: (file: DiskFile) => Promise<T>): Promise<T> {
     const { conversation, disk } = this.#location;
     if (!this.#location.holdsLock()) {
-      throw new LogError("busy", `Another process has just made conversation ${conversation}; try again`);
+      throw new LogError("busy", `Another process is creating conversation ${conversation}. Try again.`);
     }
     return this.#next(async () => {
       this.#writing = true;
@@ -212,7 +212,7 @@ export class LogFile {
 export function fileGone(conversation: ConversationId): LogError {
   return new LogError(
     "store_gone",
-    `The file of conversation ${conversation} was removed, replaced or cut short by someone else; nothing was written`,
+    `Another program removed, replaced or truncated the file of conversation ${conversation}`,
     { conversation },
   );
 }

@@ -67,7 +67,7 @@ export async function scanBatches(
       return stop(size === 0 ? "the file is empty" : "the batch has no commit line", last.offset);
     if (!isCommitLine(line)) {
       const entry = entryIn(line, offset);
-      if (entry === null) return stop("a line is neither an entry nor a commit");
+      if (entry === null) return stop("a line is not an entry or a commit");
       entries.push(entry);
       sum.add(line);
       sum.add(LINE_BREAK);
@@ -109,13 +109,13 @@ function misfit(
   { last, offset }: { readonly last: Cursor; readonly offset: number },
 ): string | null {
   if (commit.prev !== last.sum) return "a batch does not follow the one before it";
-  if (commit.bytes !== offset - last.offset) return "a batch is not as long as it was";
-  if (commit.to !== (entries.at(-1)?.seq ?? last.seq)) return "a batch does not end with the entry it names";
+  if (commit.bytes !== offset - last.offset) return "the length of a batch changed";
+  if (commit.to !== (entries.at(-1)?.seq ?? last.seq)) return "a batch does not end with the entry in its commit line";
   let seq = last.seq;
   for (const entry of entries) {
     // What an erase left has gaps; a living log has none.
     if (commit.erased === true ? entry.seq <= seq : entry.seq !== seq + 1)
-      return `entry ${entry.seq} stands where ${seq + 1} belongs`;
+      return `expected entry ${seq + 1}, but found entry ${entry.seq}`;
     seq = entry.seq;
   }
   return null;

@@ -74,7 +74,7 @@ export async function readEntry(
   if (stateIn(parts) === null) throw conversationNotFound(conversation);
   const [part] = partsOf(parts, "node");
   if (part === undefined)
-    throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${entry}`, {
+    throw new LogError("entry_not_found", `Entry ${entry} not found in conversation ${conversation}`, {
       conversation,
       entry,
     });
@@ -209,7 +209,7 @@ export async function readBlob(
   const [row] = await db.read<[Buffer | null]>(BLOB, space, conversation, digest);
   if (row === undefined) throw conversationNotFound(conversation);
   if (row[0] === null)
-    throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
+    throw new LogError("blob_not_found", `Blob ${digest} not found in conversation ${conversation}`, {
       conversation,
     });
   return new Uint8Array(row[0]);

@@ -111,7 +111,7 @@ async function readOn(
   if (headSeq <= after || entries[0]?.seq === after + 1) return page;
   throw new LogError(
     "damaged",
-    `Conversation ${conversation} is damaged: its log ends at ${after} or before and should end at ${headSeq}`,
+    `Conversation ${conversation} is damaged: its log ends at entry ${after} or earlier instead of ${headSeq}`,
     { conversation, reachableSeq: after },
   );
 }

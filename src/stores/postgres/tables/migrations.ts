@@ -130,7 +130,7 @@ export function checkSchemaVersion({ version, oldest }: SchemaState, place: stri
   if (oldest <= SCHEMA_VERSION) return;
   throw new LogError(
     "unsupported_version",
-    `${place} has schema version ${version}; this program knows versions up to ${SCHEMA_VERSION}. Nothing was changed: use a newer Holdfast.`,
+    `${place} has schema version ${version}. This version of Holdfast supports versions up to ${SCHEMA_VERSION}.`,
     { version, current: SCHEMA_VERSION },
   );
 }

@@ -135,7 +135,7 @@ export function startRow(space: string, born: string, head: Head): StateRow {
 
 function safe(number: number): number {
   if (Number.isSafeInteger(number)) return number;
-  throw new LogError("damaged", `${number} is no safe integer`, { number });
+  throw new LogError("damaged", `${number} is larger than the largest safe integer`, { number });
 }
 
 function textIn(text: string | null): string | null {

@@ -27,7 +27,7 @@ export async function checkEnd(
   heads.forgetEnd(space, conversation);
   throw new LogError(
     "diverged",
-    `Conversation ${conversation} lost entry ${end.seq}, which this process wrote. The database was probably restored, or failed over to a standby that lacked it. Nothing was written. Read the log, then try again to continue from it`,
+    `Conversation ${conversation} lost entry ${end.seq}, which this process wrote. The database was probably restored, or failed over to a standby that lacked it. Read the log, then try again to continue from there.`,
     { conversation, seq: end.seq },
   );
 }

@@ -137,7 +137,7 @@ export class Reader {
   ): StoredEntry & { readonly place: Place | null } {
     const row = this.lookup.entry(this.lookup.visibleConversation(space, conversation), id);
     if (row === undefined) {
-      throw new LogError("entry_not_found", `Conversation ${conversation} has no entry ${id}`, {
+      throw new LogError("entry_not_found", `Entry ${id} not found in conversation ${conversation}`, {
         conversation,
         entry: id,
       });
@@ -283,7 +283,7 @@ export class Reader {
       upTo = holder.fork.head;
       holder = above;
     }
-    throw new LogError("blob_not_found", `Conversation ${conversation} has no blob ${digest}`, {
+    throw new LogError("blob_not_found", `Blob ${digest} not found in conversation ${conversation}`, {
       conversation,
     });
   }

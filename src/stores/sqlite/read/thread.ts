@@ -87,7 +87,7 @@ export class ReadThread {
     });
     const reject = (cause?: unknown): void => {
       const { path } = this.#options;
-      const error = new LogError("store_failed", `The reading thread of ${path} failed`, { path }, { cause });
+      const error = new LogError("store_failed", `The reader thread of ${path} failed`, { path }, { cause });
       for (const pending of waiting.values()) pending.reject(error);
       waiting.clear();
     };

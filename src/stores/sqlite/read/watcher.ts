@@ -130,7 +130,7 @@ function readTailPage(
   if (rows.length > 0) return { entries: withinBytes(storedOf(rows, lookup), TAIL_PAGE.bytes), headSeq };
   throw new LogError(
     "damaged",
-    `Conversation ${conversation} is damaged: its log ends at ${after} or before and should end at ${headSeq}`,
+    `Conversation ${conversation} is damaged: its log ends at entry ${after} or earlier instead of ${headSeq}`,
     { conversation, reachableSeq: after },
   );
 }

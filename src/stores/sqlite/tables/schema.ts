@@ -189,7 +189,7 @@ export function checkSchemaVersion(version: number, path: string): void {
   if (version <= SCHEMA_VERSION) return;
   throw new LogError(
     "unsupported_version",
-    `${path} has schema version ${version}; this program knows versions up to ${SCHEMA_VERSION}. Nothing was changed: use a newer Holdfast.`,
+    `${path} has schema version ${version}. This version of Holdfast supports versions up to ${SCHEMA_VERSION}.`,
     { version: version, current: SCHEMA_VERSION },
   );
 }

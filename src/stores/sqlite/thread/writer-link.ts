@@ -66,7 +66,7 @@ export class WriterLink {
     });
     this.#worker.on("message", (report: Report) => this.#onReport(report));
     this.#worker.on("error", (cause) =>
-      this.#fail(new LogError("store_failed", `The writer of ${this.#path} failed`, {}, { cause })),
+      this.#fail(new LogError("store_failed", `The writer thread of ${this.#path} failed`, {}, { cause })),
     );
     this.#worker.on("messageerror", (cause) => this.#lose(cause));
     this.#worker.on("exit", () => this.#onExit());
@@ -101,7 +101,12 @@ export class WriterLink {
   /** An answer that cannot be read does not say whose it is, so it may be anybody's. */
   #lose(cause: unknown): void {
     this.#reject(
-      new LogError("store_failed", `The writer of ${this.#path} was not understood`, {}, { cause }),
+      new LogError(
+        "store_failed",
+        `The writer thread of ${this.#path} sent an unknown message`,
+        {},
+        { cause },
+      ),
     );
   }
 

@@ -87,6 +87,12 @@ function late(writer: Writer, queue: Posted[], group: Posted[]): readonly GroupC
 function missing(command: Command): Outcome {
   return {
     ok: false,
-    error: { code: "store_failed", message: `The ${command.kind} was not run`, details: {}, cause: null },
+    error: {
+      code: "store_failed",
+      message: `The command ${command.kind} did not run`,
+      details: {},
+      safe: "Nothing was written.",
+      cause: null,
+    },
   };
 }

@@ -80,7 +80,7 @@ export class Connection {
       const [version, synchronous] = this.#state();
       this.#lookForOthers(version);
       if (full && synchronous !== SYNC_FULL) {
-        throw new LogError("store_failed", "The disk would not be synced; nothing was written");
+        throw new LogError("store_failed", "The disk cannot be synced (fsync)");
       }
       result = work();
       // A folder that was moved away may come back: what is refused must not be in it.
@@ -123,7 +123,7 @@ export class Connection {
     if (identityOf(this.path) === this.#identity) return;
     throw new LogError(
       "store_gone",
-      `${this.path} was deleted or replaced while in use; nothing more is written to it`,
+      `${this.path} was deleted or replaced while in use. This process no longer writes to it.`,
       { path: this.path },
     );
   }
