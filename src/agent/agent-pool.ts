@@ -103,7 +103,7 @@ export class AgentPool {
     if (within.has(id))
       throw new LogError(
         "invalid_request",
-        `The work with conversation ${id} asked for the same conversation again, and would wait for itself: use the one it was given`,
+        `Deadlock: \`with("${id}")\` was called inside \`with("${id}")\`. Use the conversation passed to the outer call.`,
         { conversation: id },
       );
     return this.#queues.run(id, () =>

@@ -151,7 +151,7 @@ function keyOf(verb: "send" | "continue", { key, run }: AgentSendOptions): strin
   if (isTriggered && key !== undefined)
     throw new LogError(
       "invalid_request",
-      "A run whose trigger has an id is known by that: give the prompt no key of its own. Nothing was written or sent",
+      "Leave `key` out when the run's trigger has an id: the id already makes retries safe",
     );
   if (isTriggered) return triggerKey(run.trigger);
   if (key !== undefined) return turnKey(verb, key);

@@ -312,7 +312,7 @@ function checkMemory(memory: Memory | null, { spaceId }: Holdfast): void {
   if (memory !== null && memory.spaceId !== spaceId)
     throw new LogError(
       "invalid_request",
-      `This memory is of the space ${memory.spaceId}, and the agent works in ${spaceId}; make one with the agent's own Holdfast`,
+      `The memory belongs to space ${memory.spaceId}, but the agent works in space ${spaceId}. Create the memory with the same Holdfast as the agent.`,
     );
 }
 
@@ -331,7 +331,7 @@ async function goBack(
   if (cut.editable === null)
     throw new LogError(
       "invalid_request",
-      `${entry} is no message of the user's, so nothing can take its place`,
+      `Entry ${entry} is not a user message, so it cannot be edited`,
       { entry },
     );
   await closeAbandonedTurn(work, options);

@@ -172,7 +172,7 @@ async function missingTools(
     .map((name) => ({
       kind: "tool",
       name,
-      message: `The tool ${name} was used in this conversation and is not here; its results stay, and a call of it is refused`,
+      message: `Tool ${name}, which this conversation used, is not available. Its results stay in the context; new calls are rejected.`,
     }));
 }
 
@@ -208,7 +208,7 @@ async function missingFolder(cwd: string | null): Promise<readonly Missing[]> {
   if (cwd === null) return [];
   const stats = await stat(cwd).catch(() => null);
   if (stats?.isDirectory() === true) return [];
-  const message = `The folder of this conversation is not there: ${cwd}; tools that work in it will fail until it is back or the conversation is moved`;
+  const message = `The working directory ${cwd} does not exist. Tools fail until it exists or you move the conversation.`;
   return [{ kind: "folder", name: cwd, message }];
 }
 

@@ -303,7 +303,7 @@ export class TurnRunner {
     const { id: conversation } = work.conversation;
     throw new LogError(
       "invalid_request",
-      `There is no run ${id} in conversation ${conversation}; start it first. Nothing was written or sent`,
+      `Run ${id} not found in conversation ${conversation}. Start it first.`,
       { run: id },
     );
   }
@@ -327,7 +327,7 @@ async function resultOf(turn: LoopTurn, end: LoopEnd, conversation: Conversation
     return { ...shared, outcome, class: endingClass, message, resetAtMs, text: progress.text, waiting: [] };
   }
   const waiting = (await readWaiting(conversation)).filter(({ request }) => end.requests.includes(request));
-  const message = "The turn waits for a person's answer";
+  const message = "The turn is waiting for an answer";
   return {
     ...shared,
     outcome: "waiting",
@@ -355,7 +355,7 @@ export function checkCostLimit(model: AgentModel, maxCostMicros: number | undefi
   if (maxCostMicros !== undefined && model.price === null)
     throw new LogError(
       "invalid_request",
-      `The price of ${model.id} is not known, so a maximum of cost cannot be kept; give a maximum of steps, or the model with its price`,
+      `The cost limit needs a price for ${model.id}. Pass the model with its price, or limit the steps instead.`,
       { model: model.id },
     );
 }

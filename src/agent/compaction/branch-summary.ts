@@ -51,7 +51,7 @@ export async function summariseBranch(
   const written = await withSummary(place, options, async (writer) => {
     const newest = newestWithin(texts, writer.room - estimateTokens(previous ?? ""));
     leftOut = texts.length - newest.length;
-    const pieces = leftOut === 0 ? newest : [`[${leftOut} earlier messages are not shown]`, ...newest];
+    const pieces = leftOut === 0 ? newest : [`[${leftOut} earlier messages omitted]`, ...newest];
     const focus = options.focus ?? null;
     const summary = await writer.write({ kind: "branch", texts: pieces, previous, focus });
     return {
@@ -100,5 +100,5 @@ function newestWithin(texts: readonly string[], room: number): readonly string[]
 async function nodeAt({ space, id }: Conversation, entry: string): Promise<NodeAt> {
   const node = await space.entry(id, parseEntryId(entry));
   if (node.place !== null) return { ...node.place, id: node.id };
-  throw new LogError("unknown_target", `${entry} is a fact; only nodes lie on a branch`, { target: entry });
+  throw new LogError("unknown_target", `Entry ${entry} is an annotation, such as a label, and not on a branch. Use the id of a message.`, { target: entry });
 }

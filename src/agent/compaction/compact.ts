@@ -118,11 +118,11 @@ async function writeSummary(
   else if (previous !== null) parts.push(previous);
   if (turnTexts.length > 0)
     parts.push(await writer.write({ kind: "turn", texts: turnTexts, previous: null, focus }));
-  if (parts.length === 0) throw new SummaryRefused("empty", "Nothing of it can be told in words");
-  const summary = parts.join("\n\n# The turn that is going on\n\n");
+  if (parts.length === 0) throw new SummaryRefused("empty", "The messages contain no text to summarize");
+  const summary = parts.join("\n\n# Current turn\n\n");
   const replaced = entries.reduce((tokens, entry) => tokens + entryTokens(entry), 0);
   if (estimateTokens(summary) >= replaced + estimateTokens(previous ?? ""))
-    throw new SummaryRefused("longer", "The summary is no shorter than what it would take the place of");
+    throw new SummaryRefused("longer", "The summary is not shorter than the messages it would replace");
   return summary;
 }
 

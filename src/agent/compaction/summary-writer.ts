@@ -91,7 +91,7 @@ export class SummaryWriter {
   /** Null: it was too long, and there is less room from here on. */
   async #ask(task: SummaryTask): Promise<string | null> {
     if (++this.#calls > CALLS_MAX)
-      throw new SummaryRefused("too_long", `A summary in ${CALLS_MAX} pieces would not be enough`);
+      throw new SummaryRefused("too_long", `The messages are too long to summarize in ${CALLS_MAX} calls`);
     const outcome = await this.#answer(summaryRequest(task));
     const { usage } = outcome.ending === null ? outcome.answer : outcome;
     this.#usage = sumUsage(this.#usage, usage ?? null);
@@ -109,12 +109,12 @@ export class SummaryWriter {
     } catch (error) {
       throw noAnswer(error instanceof Error ? error.message : String(error));
     }
-    throw noAnswer("what came back is no answer of a model");
+    throw noAnswer("the response is not a model answer");
   }
 }
 
 function noAnswer(why: string): SummaryRefused {
-  return new SummaryRefused("no_answer", `The model gave no summary: ${why}`);
+  return new SummaryRefused("no_answer", `The model returned no summary: ${why}`);
 }
 
 function isAsked(value: unknown): value is ModelOutcome {
@@ -131,19 +131,19 @@ function isAsked(value: unknown): value is ModelOutcome {
 function summaryIn(outcome: ModelOutcome): string {
   if (outcome.ending !== null) {
     const { message } = outcome.ending;
-    throw new SummaryRefused("no_answer", `The model gave no summary: ${message}`, outcome.ending);
+    throw new SummaryRefused("no_answer", `The model returned no summary: ${message}`, outcome.ending);
   }
   const { content, finish } = outcome.answer;
   if (finish === "length")
     throw new SummaryRefused("length", "The summary was cut off by the model's output limit");
-  if (finish === "filtered") throw new SummaryRefused("filtered", "The summary was held back by a filter");
+  if (finish === "filtered") throw new SummaryRefused("filtered", "The provider's filter blocked the summary");
   if (finish === "calls" || content.some((block) => block.type === "toolCall"))
     throw new SummaryRefused("tool_call", "The model called a tool instead of writing a summary");
   if (finish !== "stop") throw new SummaryRefused("unfinished", "The model did not finish its summary");
   const text = textOfBlocks(content).trim();
   if (text === "") throw new SummaryRefused("empty", "The summary was empty");
   if (!text.split("\n").some((line) => SUMMARY_HEADINGS.includes(line.trim())))
-    throw new SummaryRefused("shapeless", "What the model wrote is no summary: it has none of its headings");
+    throw new SummaryRefused("shapeless", "The model's answer is not a summary: it lacks the required headings");
   return text;
 }
 

@@ -17,7 +17,7 @@ import type { CallsToRun } from "./run-calls.ts";
 const BRANCH_END = 256; // an answer and the results of its calls
 const TURN_FACTS = ["turn_start", "attempt", "turn_end"] as const;
 
-const NOT_STARTED = "This call was recorded but never started; nothing was executed.";
+const NOT_STARTED = "Not executed: this call was recorded but never started.";
 
 type AbandonedTurnOptions = Pick<ResolvedOptions, "newId" | "endProcess" | "pool">;
 
@@ -88,10 +88,10 @@ export async function readAbandonedTurn(
     facts = await readLastTurn(conversation);
   }
   const { turn, prompt, run = null } = start;
-  if (prompt === undefined) throw nothingToContinue("The last turn names no prompt");
+  if (prompt === undefined) throw nothingToContinue("The last turn has no prompt");
   const end = endOf(facts);
   if (end?.outcome === "completed")
-    throw nothingToContinue("The last turn is complete; there is nothing to go on with", { completed: turn });
+    throw nothingToContinue("Nothing to continue: the last turn is complete", { completed: turn });
   const last = await readLast(conversation);
   await checkPlace(conversation, { start, end, last });
   // The agent session ran its own calls. The outcome of one without a result is unknown.
@@ -118,13 +118,13 @@ export async function readAbandonedTurn(
 }
 
 function nothingToContinue(why: string, details: { readonly completed?: string } = {}): LogError {
-  return new LogError("invalid_request", `${why}, and nothing was sent`, details);
+  return new LogError("invalid_request", why, details);
 }
 
 function startOf(facts: readonly Entry[]): EntryOf<"turn_start"> {
   const [start] = facts;
   if (start?.type !== "turn_start")
-    throw nothingToContinue("No turn was begun in this conversation; send a prompt");
+    throw nothingToContinue("Nothing to continue: this conversation has no turn. Send a prompt.");
   return start;
 }
 
@@ -184,7 +184,7 @@ async function checkPlace(
   if (since.some((entry) => entry.id === last.id)) return;
   if (await isBeforeSeed(conversation, start.prompt, last)) return;
   throw nothingToContinue(
-    `The conversation was moved on to ${last.id}, which is not of its last turn: go back to ${end?.node ?? start.prompt} to go on with that, or send a prompt`,
+    `Nothing to continue here: the current entry ${last.id} is not part of the last turn. Go back to ${end?.node ?? start.prompt} to continue that turn, or send a prompt.`,
   );
 }
 

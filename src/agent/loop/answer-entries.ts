@@ -41,7 +41,7 @@ export function isAnswered(finishReason: string): boolean {
 export const INTERRUPTED = "interrupted";
 
 export const CUT_OFF_CALL =
-  "Not executed: the arguments were cut off or are no valid JSON. Send the call again with complete arguments.";
+  "Not executed: the arguments are incomplete or not valid JSON. Send the call again with complete arguments.";
 
 /** Turns a step's answer into entries: used by the live loop, by durable steps and by replays alike. */
 export function answerEntries(answer: ModelAnswer, rules: StepRules): StepEntries {

@@ -44,7 +44,7 @@ export async function askStep(turn: LoopTurn): Promise<StepOutcome> {
       tell(work, {
         type: "lost",
         class: ending.class,
-        message: `${ending.message}. ${other.id} is asked instead`,
+        message: `${ending.message}. Switching to ${other.id}`,
       });
       turn.progress.model = other;
       backoffs = 0;
@@ -74,7 +74,7 @@ export async function askStep(turn: LoopTurn): Promise<StepOutcome> {
   }
 }
 
-const EMPTY = "The model gave an empty answer";
+const EMPTY = "The model returned an empty answer";
 
 function isEmpty({ content, finish }: ModelAnswer): boolean {
   return finish !== "filtered" && finish !== "length" && finish !== "paused" && saysNothing(content);
@@ -197,7 +197,7 @@ async function visibleMessages(
 
 function labelBlock(block: ContentBlock): ContentBlock {
   if (!isMedia(block)) return block;
-  return { type: "text", text: `[${labelOf(block)}: left out, for a request with it was refused]` };
+  return { type: "text", text: `[${labelOf(block)}: omitted, because the provider rejected a request that contained it]` };
 }
 
 /** Which messages were there when a request was refused; none where that never happened. */

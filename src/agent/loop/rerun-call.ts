@@ -56,6 +56,6 @@ async function readCall({ conversation }: AgentWork, { entry, call }: PastCall):
     answer.type === "message" && answer.message.role === "assistant" ? answer.message.content : [];
   const past = callsIn(content).find(({ id }) => id === call);
   if (past === undefined)
-    throw new LogError("invalid_request", `${entry} has no call ${call}; nothing was run`, { entry, call });
+    throw new LogError("invalid_request", `Entry ${entry} has no tool call ${call}`, { entry, call });
   return past;
 }

@@ -38,7 +38,7 @@ export interface CallsRun {
 
 const NONE: ReadonlySet<string> = new Set();
 const CANCELLED = "Not executed: the turn was cancelled before this call started.";
-const GONE = "Not executed: this tool is not there any more.";
+const GONE = "Not executed: this tool is no longer available.";
 
 /** Runs what may run, asks where a person decides, and gives every other call a result that says why it did not run. */
 export async function runCalls(turn: LoopTurn, request: CallsToRun): Promise<CallsRun> {

@@ -62,25 +62,25 @@ export const CHAT_RUN: RunInput = { trigger: CHAT, continues: null };
 export function checkRunInput(trigger: RunTrigger, options: RunOptions): void {
   const { type, id } = trigger;
   if (typeof type !== "string" || !TYPE_SHAPE.test(type))
-    throw refused("The type of a run's trigger is a word of 1 to 64 characters, without spaces and slashes");
+    throw refused("trigger.type must be 1 to 64 characters without spaces and slashes");
   if (id !== undefined) triggerKey(trigger);
   const { mailbox, continues, tools, promptPatch } = options;
   for (const [name, text] of Object.entries({ mailbox, continues }))
     if (text !== undefined && text !== null && (typeof text !== "string" || text.trim() === ""))
-      throw refused(`\`${name}\` of a run is a text that is not blank`);
+      throw refused(`${name} must be a non-empty string (got ${typeof text})`);
   if (tools !== undefined && !(Array.isArray(tools) && tools.every((name) => typeof name === "string")))
-    throw refused("`tools` of a run are the names of tools");
+    throw refused("tools must be an array of tool names");
   if (promptPatch !== undefined) checkPatch(promptPatch);
 }
 
 function refused(problem: string): LogError {
-  return new LogError("invalid_request", `${problem}; nothing was written`);
+  return new LogError("invalid_request", problem);
 }
 
 /** Under this key stands the start of the run that a trigger began. */
 export function triggerKey({ type, id }: RunTrigger): string {
   if (typeof id !== "string" || id.trim() === "")
-    throw refused("A run is started by a trigger with an id, by which it is known again");
+    throw refused("trigger.id must be a non-empty string: Holdfast uses it to recognize retries");
   return parseKey(`run/${type}/${id}`);
 }
 

@@ -105,10 +105,10 @@ async function deliver(turn: LoopTurn): Promise<void> {
 function limitReached({ limits, progress }: LoopTurn): Ending | null {
   const { costMicros = 0 } = progress.used;
   if (progress.steps >= limits.steps)
-    return stopped(`The turn was stopped after ${progress.steps} steps, the most it may take`);
+    return stopped(`The turn stopped after ${progress.steps} steps, its limit`);
   if (limits.costMicros !== null && costMicros >= limits.costMicros)
     return stopped(
-      `The turn was stopped: it has cost ${dollars(costMicros)} of ${dollars(limits.costMicros)}`,
+      `The turn stopped after costing ${dollars(costMicros)} (limit: ${dollars(limits.costMicros)})`,
     );
   return null;
 }
@@ -123,13 +123,13 @@ function stopped(message: string): Ending {
 
 function endingOf({ finish, content }: { finish: string; content: readonly ContentBlock[] }): Ending {
   if (finish === "filtered")
-    return { class: "failed", message: "The provider's filter stopped the answer", resetAtMs: null };
+    return { class: "failed", message: "The provider's filter blocked the answer", resetAtMs: null };
   if (saysNothing(content))
-    return { class: "empty", message: "The model gave an empty answer", resetAtMs: null };
+    return { class: "empty", message: "The model returned an empty answer", resetAtMs: null };
   return finish === "length" ? { ...COMPLETED, message: CUT } : COMPLETED;
 }
 
-const CUT = "The answer was cut off by the model's output limit; ask it to go on";
+const CUT = "The model's output limit cut the answer off. Ask it to continue.";
 
 /** What had been said of an answer that was cut off; half a call is no call, and no provider takes a message without words. */
 function partialBodies(turn: LoopTurn, partial: readonly ContentBlock[]): readonly EntryBody[] {

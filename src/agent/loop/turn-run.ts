@@ -43,7 +43,7 @@ export async function beginRun(
   if (unknown !== undefined)
     throw new LogError(
       "invalid_request",
-      `There is no tool ${unknown} here for the run; nothing was written`,
+      `Unknown tool "${unknown}" in \`tools\` of the run. The agent does not have it.`,
     );
   const seeds = input.seeds === undefined ? null : await storeSeeds(conversation, checkSeeds(input.seeds));
   const continued = await readContinued(conversation, continuedBy(trigger, input));
@@ -91,7 +91,7 @@ async function readContinued(conversation: Conversation, name: string | null): P
   if (run === null)
     throw new LogError(
       "invalid_request",
-      `There is no run ${name} in conversation ${conversation.id} to go on with; nothing was written`,
+      `Run ${name} not found in conversation ${conversation.id}`,
       { run: name },
     );
   return run;
@@ -158,7 +158,7 @@ export async function checkAnswerable(
   if (entry?.type === "seed" && endsOpen(entry.messages)) return entry.id;
   throw new LogError(
     "invalid_request",
-    `Run ${run} has no seeds that end with something to be answered: send it a prompt. Nothing was written or sent`,
+    `The inputs of run ${run} do not end with a message to answer. Send a prompt.`,
     { run },
   );
 }

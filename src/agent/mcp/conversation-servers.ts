@@ -87,16 +87,16 @@ export async function restoreServers(
         state,
         tools,
         openedInMs,
-        problems: problems.map((one) => `The MCP server ${name}: ${one}`),
+        problems: problems.map((one) => `MCP server ${name}: ${one}`),
       };
-    const why = `${problems[0] ?? `The MCP server ${name} is closed`}; ${cannotBeCalled(toolNames)}`;
+    const why = `${problems[0] ?? `MCP server ${name} is closed`}. ${cannotBeCalled(toolNames)}`;
     return { name, state: "failed", tools: toolNames, openedInMs: null, problems: [why] };
   });
   const names = new Set(states.map(({ name }) => name));
   const missing = stored.flatMap(({ name }): readonly RestoredServer[] => {
     if (typeof name !== "string" || names.has(name)) return [];
     const tools = toolsOf(name);
-    const why = `The MCP server ${name} of this conversation is not given here; ${cannotBeCalled(tools)}`;
+    const why = `MCP server ${name} of this conversation is not configured here. ${cannotBeCalled(tools)}`;
     return [{ name, state: "missing", tools, openedInMs: null, problems: [why] }];
   });
   return [...opened, ...missing];
@@ -108,6 +108,6 @@ function namesIn(tools: Json | undefined): readonly string[] {
 
 function cannotBeCalled(tools: readonly string[]): string {
   return tools.length === 0
-    ? "its tools cannot be called"
-    : `its tools cannot be called: ${tools.join(", ")}`;
+    ? "Its tools are unavailable"
+    : `Its tools are unavailable: ${tools.join(", ")}`;
 }

@@ -18,8 +18,8 @@ export async function loadSdk(load: () => Promise<McpSdk> = loadPackage): Promis
   try {
     return await load();
   } catch (cause) {
-    const why = "MCP servers need the package @modelcontextprotocol/sdk, which is not installed";
-    throw new LogError("invalid_request", `${why}: npm install @modelcontextprotocol/sdk`, {}, { cause });
+    const why = "MCP servers require the package @modelcontextprotocol/sdk";
+    throw new LogError("invalid_request", `${why}. Run \`npm install @modelcontextprotocol/sdk\`.`, {}, { cause });
   }
 }
 

@@ -91,7 +91,7 @@ export class McpConnection {
     try {
       if (this.#closed) throw new Error("it was closed");
       if (this.#openings.length >= OPENINGS_MAX)
-        throw new Error(`it was begun ${OPENINGS_MAX} times in a minute; it is left alone for a while`);
+        throw new Error(`it was started ${OPENINGS_MAX} times in the last minute. Holdfast waits before it tries again`);
       this.#openings = [...this.#openings, startMs];
       const startedMs = performance.now();
       const sdk = await loadSdk();
@@ -112,7 +112,7 @@ export class McpConnection {
       const suffix =
         transport instanceof StdioTransport && transport.endText !== "" ? ` (${transport.endText})` : "";
       const why = openingFault(this.server, cause, openMs);
-      this.#fail(`could not be opened: ${why}${suffix}`);
+      this.#fail(`did not start: ${why}${suffix}`);
       throw new LogError("store_failed", this.problem ?? why, { server: this.server.name }, { cause });
     }
   }
@@ -126,7 +126,7 @@ export class McpConnection {
   }
 
   #fail(reason: string): void {
-    const content = withoutCredentials(this.server, `The MCP server ${this.server.name} ${reason}`);
+    const content = withoutCredentials(this.server, `MCP server ${this.server.name} ${reason}`);
     const message = content.slice(0, MESSAGE_CHARS_MAX).toWellFormed();
     this.#failure = { message, atMs: this.#options.clock.steadyMs() };
   }
@@ -142,7 +142,7 @@ export class McpConnection {
       const timeout = this.#options.openMs;
       const page = await client.request({ method: "tools/list", params }, sdk.ResultSchema, { timeout });
       const { tools, nextCursor } = fieldsOf(page as Json);
-      if (!Array.isArray(tools)) throw new Error("its list of tools is none");
+      if (!Array.isArray(tools)) throw new Error("its list of tools is not an array");
       toolRecords.push(...(tools as readonly Json[]));
       cursor = textIn(nextCursor);
       // One that leads in a circle is at its end.
@@ -160,7 +160,7 @@ export class McpConnection {
       return { content: `${name} was not called. ${errorText(error)}.`, isError: true };
     }
     const live = this.#live;
-    if (live === null) return { content: `${name} was not called: its server is gone.`, isError: true };
+    if (live === null) return { content: `${name} was not called: its server is not running.`, isError: true };
     const { client, transport, sdk } = live;
     if (transport instanceof StdioTransport && transport.identity !== null)
       await run.recordProcess(identityText(transport.identity));
@@ -189,7 +189,7 @@ export class McpConnection {
     if (typeof code === "number" && code < 0 && this.#live === live) return `${name} failed: ${detail}`;
     await live.client.close().catch(() => undefined);
     this.#lost(live);
-    return `${name} broke off: ${this.problem ?? detail} (${detail}). What it had done by then is not known; look before you repeat it. The next call opens the server again.`;
+    return `${name} did not finish: ${this.problem ?? detail} (${detail}). It may have taken effect. Verify before you repeat it. The next call restarts the server.`;
   }
 
   /** One that does not answer any more is ended: nothing it still does would be heard of. */
@@ -273,12 +273,12 @@ const URI_CHARS_MAX = 1_024;
 export function outputOf(result: Json): ToolOutput {
   const fields = fieldsIn(result);
   if (fields === null || (fields["content"] !== undefined && !Array.isArray(fields["content"])))
-    return { content: "The server answered something that is no result.", isError: true };
+    return { content: "The server sent an invalid result.", isError: true };
   const blocks = listIn(fields["content"]);
   const structured = fieldsIn(fields["structuredContent"]);
   const content = blocks.slice(0, BLOCKS_MAX).map((block) => blockOf(block));
   const more: ContentBlock[] =
-    blocks.length > BLOCKS_MAX ? [textBlock(`[${blocks.length - BLOCKS_MAX} more parts left out]`)] : [];
+    blocks.length > BLOCKS_MAX ? [textBlock(`[${blocks.length - BLOCKS_MAX} more parts omitted]`)] : [];
   // A server that gives nothing to read has said it all in what it gives to programs.
   const instead = content.length === 0 && structured !== null ? [textBlock(JSON.stringify(structured))] : [];
   return {
@@ -296,11 +296,11 @@ function blockOf(block: Fields): ContentBlock {
   const { type } = block;
   if (type === "text") return textBlock(wordsIn(block["text"]));
   if (type === "image" || type === "audio") return mediaOf(block["mimeType"], block["data"]);
-  if (type === "resource_link") return textBlock(`[A resource: ${nameOf(block)}]`);
+  if (type === "resource_link") return textBlock(`[Resource: ${nameOf(block)}]`);
   const resource = type === "resource" ? fieldsIn(block["resource"]) : null;
-  if (resource === null) return textBlock(`[A part of a kind that is not known here was left out]`);
+  if (resource === null) return textBlock(`[A part of an unknown type was omitted]`);
   const content = textIn(resource["text"]);
-  if (content !== null) return textBlock(`[The resource ${nameOf(resource)}]\n${content}`);
+  if (content !== null) return textBlock(`[Resource ${nameOf(resource)}]\n${content}`);
   return mediaOf(resource["mimeType"], resource["blob"]);
 }
 
@@ -320,7 +320,7 @@ function mediaOf(mimeType: Json | undefined, data: Json | undefined): ContentBlo
   if (IMAGE_TYPES.has(mediaType) && isExact && bytes.length <= IMAGE_BYTES_MAX)
     return { type: "image", mediaType, data: encoded };
   return textBlock(
-    `[${isExact ? "" : "Broken "}${mediaType.toWellFormed()} of ${bytes.length} bytes was left out]`,
+    `[${isExact ? "" : "Invalid "}${mediaType.toWellFormed()} of ${bytes.length} bytes omitted]`,
   );
 }
 
@@ -336,9 +336,9 @@ export function openingFault(server: McpServer, error: unknown, openMs: number):
   if (codes.has(TIMED_OUT)) return `it did not answer within ${openMs / 1_000} seconds`;
   if ("command" in server && codes.has("ENOENT"))
     return server.cwd === undefined
-      ? `there is no program ${server.command}`
-      : `there is no program ${server.command}, or no folder ${server.cwd}`;
-  if ("command" in server && codes.has("EACCES")) return `${server.command} is no program that may run`;
+      ? `program ${server.command} not found`
+      : `program ${server.command} or folder ${server.cwd} not found`;
+  if ("command" in server && codes.has("EACCES")) return `${server.command} is not executable`;
   const messages = causes.map(errorText).filter((value, index, all) => all.indexOf(value) === index);
   return messages.length === 0 ? errorText(error) : messages.join(": ");
 }

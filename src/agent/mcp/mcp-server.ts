@@ -36,8 +36,8 @@ export function checkServers(servers: readonly McpServer[]): readonly McpServer[
   for (const server of servers) {
     const { name } = server;
     if (typeof name !== "string" || name.trim() === "" || name.length > NAME_CHARS_MAX || /\p{C}/u.test(name))
-      throw wrong(JSON.stringify(name ?? null), `a name is 1 to ${NAME_CHARS_MAX} letters on one line`);
-    if (names.has(name)) throw wrong(name, "there are two of this name");
+      throw wrong(JSON.stringify(name ?? null), `name must be 1 to ${NAME_CHARS_MAX} characters on one line`);
+    if (names.has(name)) throw wrong(name, "another server has the same name");
     names.add(name);
     checkPlace(server);
   }
@@ -48,22 +48,22 @@ function checkPlace(server: McpServer): void {
   const { name } = server;
   const [command, url] = ["command" in server ? server.command : null, "url" in server ? server.url : null];
   if ((command === null) === (url === null))
-    throw wrong(name, "it has to have a command or a url, and not both");
+    throw wrong(name, "set command or url, not both");
   if (url !== null && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
-    throw wrong(name, "its url is none of http or https");
+    throw wrong(name, "url must start with http:// or https://");
   // `fetch` refuses it, and repeats it.
   if (url !== null && /^https?:\/\/[^/?#]*@/i.test(url))
-    throw wrong(name, "its url holds a user or a password; give them as a header, Authorization");
+    throw wrong(name, "url contains a user or a password. Send them in an Authorization header instead.");
   if (command !== null && (typeof command !== "string" || command.trim() === ""))
-    throw wrong(name, "its command is empty, or no text");
+    throw wrong(name, "command must be a non-empty string");
   const pairs = "url" in server ? server.headers : server.env;
   for (const [key, value] of Object.entries(pairs ?? {}))
     if (typeof value !== "string" || value.includes("\0"))
-      throw wrong(name, `${key} has to be a text without zero bytes`);
+      throw wrong(name, `${key} must be a string without zero bytes`);
 }
 
 function wrong(name: string, why: string): LogError {
-  return new LogError("invalid_request", `The MCP server ${name}: ${why}. Nothing was started`, {
+  return new LogError("invalid_request", `MCP server ${name}: ${why}`, {
     server: name,
   });
 }

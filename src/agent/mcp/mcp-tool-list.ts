@@ -54,19 +54,19 @@ export function offeredTools(server: string, records: readonly Json[]): OfferedT
   const issues: string[] = [];
   for (const one of records) {
     if (tools.size === TOOLS_MAX) {
-      issues.push(`it lists more than ${TOOLS_MAX} tools; the others are left out`);
+      issues.push(`it has more than ${TOOLS_MAX} tools. The rest are skipped.`);
       break;
     }
     const fields = fieldsOf(one);
     const own = textIn(fields["name"]);
     if (own === null || own === "" || own.length > OWN_NAME_CHARS_MAX) {
-      issues.push("a tool without a name is left out");
+      issues.push("skipped a tool without a name");
       continue;
     }
     const name = toolName(server, own);
-    const problem = tools.has(name) ? "it is listed twice" : schemaProblem(name, fields["inputSchema"]);
+    const problem = tools.has(name) ? "the name occurs twice" : schemaProblem(name, fields["inputSchema"]);
     if (problem === null) tools.set(name, offeredTool({ own, name, server }, fields));
-    else issues.push(`${name} is left out: ${problem}`);
+    else issues.push(`skipped ${name}: ${problem}`);
   }
   return { tools: [...tools.values()], issues };
 }
@@ -82,7 +82,7 @@ function offeredTool(
   return {
     own,
     name,
-    description: `A tool of the MCP server ${server}. The server says of it: ${shortText}`,
+    description: `A tool of the MCP server ${server}. The server's description: ${shortText}`,
     schema: fieldsOf(fields["inputSchema"]),
     readsOnly: readOnlyHint === true,
     isIdempotent: idempotentHint === true,
@@ -91,9 +91,9 @@ function offeredTool(
 
 function schemaProblem(name: string, schema: Json | undefined): string | null {
   const inputSchema = fieldsIn(schema);
-  if (inputSchema === null) return "its input has no schema";
+  if (inputSchema === null) return "it has no input schema";
   if (JSON.stringify(inputSchema).length > SCHEMA_CHARS_MAX)
-    return `the schema of its input has more than ${SCHEMA_CHARS_MAX} characters`;
+    return `its input schema has more than ${SCHEMA_CHARS_MAX} characters`;
   try {
     toolDefinition({ name, inputSchema, run: async () => "" });
     return null;

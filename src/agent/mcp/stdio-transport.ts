@@ -51,7 +51,7 @@ export class StdioTransport implements Transport {
   /** How it ended and what it said of that, for people; empty while it runs. */
   get endText(): string {
     const text = this.#errorText.trim();
-    return this.#exit === "" || text === "" ? this.#exit : `${this.#exit}; it said: ${text}`;
+    return this.#exit === "" || text === "" ? this.#exit : `${this.#exit}. Its error output: ${text}`;
   }
 
   async start(): Promise<void> {
@@ -90,7 +90,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#child ?? {};
-    if (this.#isClosed || stdin === undefined || !stdin.writable) throw new Error("it does not run any more");
+    if (this.#isClosed || stdin === undefined || !stdin.writable) throw new Error("it is not running");
     this.#unsolicitedBytes = 0;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     stdin.write(`${JSON.stringify(message)}\n`, (error) => (error == null ? resolve() : reject(error)));
@@ -159,7 +159,7 @@ export class StdioTransport implements Transport {
 
   #endFlood(): void {
     if (this.#exit !== "") return;
-    this.#exit = "was ended, for it wrote more than anybody could read";
+    this.#exit = "was stopped because its output exceeded the limit";
     [this.#lines, this.#lineBytes] = [[], 0];
     this.#child?.stdout.pause();
     void this.close();

@@ -51,7 +51,7 @@ export function normalizeKey(text: string): string {
     .replaceAll(/^_|_$/g, "");
   const key = firstChars(plain, KEY_CHARS_MAX).replace(/_$/, "");
   if (key === "")
-    throw wrong("A memory's key needs a letter or a digit of some script; give one with a title or a key");
+    throw wrong("The key of a memory must contain a letter or a digit. Set `key` or `title`.");
   return key;
 }
 
@@ -70,16 +70,16 @@ export function savedBody(
   input: MemoryInput,
 ): MemoryChange & { readonly type: "memory"; readonly key: string } {
   const content = input.content.toWellFormed().trim();
-  if (content === "") throw wrong("There is nothing to remember: the content is empty");
+  if (content === "") throw wrong("content must not be empty");
   if (content.length > CONTENT_CHARS_MAX)
     throw wrong(
-      `A memory has ${CONTENT_CHARS_MAX} characters at most, this one ${content.length}; keep what matters, or split it`,
+      `content has ${content.length} characters. The limit is ${CONTENT_CHARS_MAX}. Shorten or split it.`,
     );
   const title = titleOf(input.title, content);
   const key = normalizeKey(input.key ?? title);
   const { kind = "note", by = "person" } = input;
   if (!MEMORY_KINDS.includes(kind))
-    throw wrong(`There is no kind "${kind}" of memory; there are ${MEMORY_KINDS.join(", ")}`);
+    throw wrong(`Unknown kind of memory "${kind}". Use ${MEMORY_KINDS.join(", ")}.`);
   const tags = checkWords("tags", input.tags);
   const keywords = checkWords("keywords", input.keywords);
   refuseSecrets([input.key ?? "", title, content, ...tags, ...keywords]);
@@ -103,19 +103,19 @@ function titleOf(input: string | undefined, content: string): string {
     return firstChars(line.trim(), TITLE_CHARS_MAX);
   }
   const title = input.toWellFormed().trim();
-  if (title === "") throw wrong("A memory's title is empty; leave it out, and it is made of the content");
-  if (/[\n\r\u2028\u2029]/.test(title)) throw wrong("A memory's title is one line");
+  if (title === "") throw wrong("title must not be empty. Leave it out to create it from the content.");
+  if (/[\n\r\u2028\u2029]/.test(title)) throw wrong("title must be one line");
   if (title.length > TITLE_CHARS_MAX)
-    throw wrong(`A memory's title has ${TITLE_CHARS_MAX} characters at most, this one ${title.length}`);
+    throw wrong(`title has ${title.length} characters. The limit is ${TITLE_CHARS_MAX}.`);
   return title;
 }
 
 function checkWords(field: string, input: readonly string[] = []): readonly string[] {
   const words = [...new Set(input.map((word) => word.toWellFormed().trim()).filter(Boolean))];
   if (words.length > WORDS_MAX)
-    throw wrong(`A memory has ${WORDS_MAX} ${field} at most, this one ${words.length}`);
+    throw wrong(`${field} has ${words.length} items. The limit is ${WORDS_MAX}.`);
   if (words.some((word) => word.length > WORD_CHARS_MAX || /[\n\r]/.test(word)))
-    throw wrong(`Each of a memory's ${field} is one line of ${WORD_CHARS_MAX} characters at most`);
+    throw wrong(`Each item of ${field} must be one line of at most ${WORD_CHARS_MAX} characters`);
   return words;
 }
 
@@ -124,7 +124,7 @@ function refuseSecrets(texts: readonly string[]): void {
   const [secret] = texts.flatMap((text) => secretsIn(text));
   if (secret === undefined) return;
   throw wrong(
-    `This looks like a secret (${secret.kind}), and memory is no place for one: it is put into prompts. Remember where it is kept instead`,
+    `This looks like a secret (${secret.kind}). Memories are sent to models, so save where the secret is stored instead.`,
     { secret: secret.kind },
   );
 }
@@ -141,7 +141,7 @@ export function planRestore(
 function checkRoom(live: ReadonlyMap<string, Remembered>): void {
   const ofPeople = [...live.values()].filter(isOfPerson).length;
   if (ofPeople < PERSON_ENTRIES_MAX) return;
-  throw wrong(`There are ${ofPeople} memories in this scope, the most it may have; remove some first`, {
+  throw wrong(`This scope has ${ofPeople} memories, its limit. Remove some first.`, {
     limit: PERSON_ENTRIES_MAX,
   });
 }
@@ -156,8 +156,8 @@ export function checkReplaced(
   if ((now?.entry ?? null) === replaces) return;
   if (now !== null && now.title === saved.title && now.content === saved.content && now.kind === saved.kind)
     return;
-  const change = now === null ? "is not remembered any more" : "is another by now";
-  throw new LogError("head_moved", `What stands under ${saved.key} ${change}; nothing was written`, {
+  const change = now === null ? "was removed" : "changed";
+  throw new LogError("head_moved", `Memory ${saved.key} ${change} in the meantime. Read it again.`, {
     memory: saved.key,
     expected: replaces,
     actual: now?.entry ?? null,
@@ -187,5 +187,5 @@ function isOfPerson({ by }: Remembered): boolean {
 }
 
 function wrong(message: string, details: { readonly [name: string]: string | number } = {}): LogError {
-  return new LogError("invalid_request", `${message}. Nothing was written`, details);
+  return new LogError("invalid_request", message, details);
 }

@@ -118,7 +118,7 @@ export class Memory {
     options: { readonly limit?: number } = {},
   ): Promise<readonly MemoryHit[]> {
     const words = memoryQuery(query);
-    if (words.literal.length === 0) throw new LogError("invalid_request", "There are no words to search for");
+    if (words.literal.length === 0) throw new LogError("invalid_request", "The search text must contain a word");
     const all = await this.memories(scopes);
     const scopeOf = new Map(all.map(({ memory, scope }) => [memory, scope]));
     const memories = all.map(({ memory }) => memory);
@@ -165,7 +165,7 @@ export class Memory {
   async removeForever(scope: MemoryScope, input: string | readonly string[]): Promise<readonly string[]> {
     const keys = [input].flat().map(normalizeKey);
     if (!this.#holdfast.store.facets.includes("erase"))
-      throw new LogError("facet_missing", "This store cannot erase; nothing was changed");
+      throw new LogError("facet_missing", "This store does not support erasing");
     let removedKeys: readonly string[] = [];
     const log = this.#log(scope);
     const { live: liveBefore, removed: removedBefore } = await log.read();
@@ -250,7 +250,7 @@ function orUnknown(memory: Remembered | undefined, key: string): Remembered {
 }
 
 function unknownKey(key: string): LogError {
-  return new LogError("entry_not_found", `Nothing is remembered under ${key} here; nothing was changed`, {
+  return new LogError("entry_not_found", `Memory "${key}" not found`, {
     memory: key,
   });
 }

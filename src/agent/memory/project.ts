@@ -45,7 +45,7 @@ export function parseProjectId(text: string, file: string = PROJECT_FILE): strin
   if (id !== "" && id.length <= ID_CHARS_MAX && !/[\p{Cc}\u2028\u2029]/u.test(id)) return id;
   throw new LogError(
     "invalid_request",
-    `${file} names the project in one line of 1 to ${ID_CHARS_MAX} characters, and this one does not; correct it, or delete it`,
+    `${file} must contain the project id in one line of 1 to ${ID_CHARS_MAX} characters. Correct or delete the file.`,
     { file },
   );
 }

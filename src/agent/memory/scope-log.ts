@@ -311,5 +311,5 @@ function isGone(error: unknown, id: ConversationId): boolean {
 }
 
 function tooBusy(): LogError {
-  return new LogError("busy", "Other processes keep moving this memory; nothing was written, try again");
+  return new LogError("busy", "Other processes keep changing this memory");
 }

@@ -56,7 +56,7 @@ export async function askModel(
   if (options.signal.aborted)
     failure = { class: "cancelled", message: "The call was cancelled", resetAtMs: null };
   else if (silent.signal.aborted)
-    failure = brokenStream(`Nothing came from the model for ${Math.round(options.silenceMs / 1_000)} s`);
+    failure = brokenStream(`The model sent nothing for ${Math.round(options.silenceMs / 1_000)} s`);
   return outcomeOf(reader, failure, {
     anthropic: model.model.provider.includes("anthropic"),
     nowMs: clock.nowMs(),
@@ -80,7 +80,7 @@ function failed(cause: unknown): never {
 }
 
 function neverStops(chars: number): Ending {
-  const message = `The model wrote ${chars} characters and did not stop, so it was stopped`;
+  const message = `The model was stopped after ${chars} characters, the output limit`;
   return { class: "failed", message, resetAtMs: null };
 }
 
@@ -148,8 +148,8 @@ function isUnknownEvent(error: unknown): boolean {
 }
 
 function endingOfFinish(finish: FinishReason): Ending | null {
-  if (finish === null) return brokenStream("The model's service ended without an answer, or cut it off");
-  if (finish.unified === "interrupted") return brokenStream("The model's answer was cut off by its service");
+  if (finish === null) return brokenStream("The model's service closed the connection before the answer was complete");
+  if (finish.unified === "interrupted") return brokenStream("The model's service cut the answer off");
   if (finish.unified !== "error") return null;
   return brokenStream(
     `The model's answer ended with an error${finish.raw === undefined ? "" : ` (${finish.raw})`}`,

@@ -68,7 +68,7 @@ function partsOf(block: ContentBlock, context: PartsContext): readonly Assistant
     case "image":
     case "audio":
     case "file":
-      return [textPart(`[${labelOf(block)}, made by the model]`)];
+      return [textPart(`[${labelOf(block)}, created by the model]`)];
     default:
       return context.own && block.type.startsWith(PART_PREFIX) ? storedParts(storedPart(block), options) : [];
   }

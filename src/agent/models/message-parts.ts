@@ -75,7 +75,7 @@ function mediaPart(block: MediaBlock, dialect: Dialect): VisiblePart {
   const { mediaType, data } = block;
   if (data === undefined) return textPart(`[${labelOf(block)}: its bytes are missing]`);
   if (mediaType.startsWith("text/")) return textPart(`[${labelOf(block)}]\n${decoded(data)}`);
-  if (!showsMedia(dialect, mediaType)) return textPart(`[${labelOf(block)}: this model cannot be shown it]`);
+  if (!showsMedia(dialect, mediaType)) return textPart(`[${labelOf(block)}: not supported by this model]`);
   const filename =
     "name" in block && typeof block.name === "string" ? { filename: safeText(block.name) } : {};
   return { type: "file", mediaType, data: { type: "data", data }, ...filename };

@@ -116,11 +116,11 @@ function signsOf(error: unknown): ErrorSigns {
   };
   const message = safeMessage(typeof fields.message === "string" ? fields.message : "");
   const fallback =
-    status === null ? "The model's service failed" : `The model's service answered with status ${status}`;
+    status === null ? "The model's service returned an error" : `The model's service returned status ${status}`;
   return { code: codeIn(details, 0), message: message === "" ? fallback : message, data };
 }
 
-const ODD_STREAM = "The model's service sent something that is no part of an answer";
+const ODD_STREAM = "The model's service sent an invalid response";
 
 /** Returns the signs of an error of the provider packages, whose messages quote the request or the response. */
 function knownError({ name, message }: ErrorFields): ErrorSigns | null {
@@ -136,18 +136,18 @@ function knownError({ name, message }: ErrorFields): ErrorSigns | null {
     case "AI_EmptyResponseBodyError":
       return kind("broken_stream", ODD_STREAM);
     case "AI_LoadAPIKeyError":
-      return kind("authentication_error", "The model has no key");
+      return kind("authentication_error", "The API key of the model is missing");
     case "AI_UnsupportedFunctionalityError":
       return kind(
         "unsupported_functionality",
-        `The model cannot be sent this: ${safeMessage(String(message))}`,
+        `The model does not accept the request: ${safeMessage(String(message))}`,
       );
     case "Error":
       // What Anthropic's package throws where the first line of a stream is no event.
       return /normalized \w+ stream error/.test(String(message)) ? kind("broken_stream", ODD_STREAM) : null;
     case "TypeError":
       return /header/i.test(String(message))
-        ? kind("authentication_error", "The key holds a character that cannot be sent")
+        ? kind("authentication_error", "The API key contains a character that cannot be sent")
         : null;
     default:
       return null;

@@ -30,14 +30,14 @@ type PartialModel = Pick<AgentModel, "id" | "model"> & Partial<AgentModel>;
 export function wholeModel(partial: PartialModel): AgentModel {
   const { id, window = null, maxOutput = null, price = null } = partial;
   if (typeof id !== "string" || id.trim() === "")
-    throw new LogError("invalid_request", "A model needs an id, for example openai/gpt-5");
+    throw new LogError("invalid_request", "The model id is empty. Use provider/name, for example openai/gpt-5.");
   checkNumbers({ window: window ?? undefined, maxOutput: maxOutput ?? undefined }, SIZES);
   if (price !== null) {
     const { input, output } = price;
     if (input === undefined || output === undefined)
       throw new LogError(
         "invalid_request",
-        `The price of ${id} must have input and output, in microdollars for a million tokens (got ${JSON.stringify(price)})`,
+        `The price of ${id} must have input and output, in microdollars per million tokens (got ${JSON.stringify(price)})`,
         { model: id },
       );
     checkNumbers(price, PRICES);
@@ -64,10 +64,10 @@ function checkModel(input: unknown): LanguageModelV4 {
   const model = input as Partial<LanguageModelV4> | null | undefined;
   const version: unknown = model?.specificationVersion;
   if (version === "v4" && typeof model?.doStream === "function") return model as LanguageModelV4;
-  const is = typeof version === "string" ? `one of version ${version}` : "no model";
+  const is = typeof version === "string" ? `got specification ${version}` : "got another value";
   throw new LogError(
     "invalid_request",
-    `The model handed in is ${is}: a LanguageModelV4 of the AI SDK is wanted, as @ai-sdk/anthropic 4, @ai-sdk/openai 4, @ai-sdk/google 4 and @ai-sdk/openai-compatible 3 make it. Nothing was asked; update the package that made it`,
+    `The model must be a LanguageModelV4 of the AI SDK (${is}). Update its package: @ai-sdk/anthropic 4, @ai-sdk/openai 4, @ai-sdk/google 4 and @ai-sdk/openai-compatible 3 create such models.`,
   );
 }
 
@@ -79,7 +79,7 @@ async function openNamed(id: string, options: OpenModelOptions): Promise<AgentMo
   if (slash === -1 || provider === undefined || name === "")
     throw new LogError(
       "invalid_request",
-      `There is no provider for the model ${JSON.stringify(id)}: a model is named provider/name, and the providers are ${Object.keys(PROVIDERS).join(", ")}, and sim, which needs nothing. Nothing was asked`,
+      `Unknown model ${JSON.stringify(id)}. Use provider/name, for example openai/gpt-5. Providers: ${Object.keys(PROVIDERS).join(", ")}, sim (needs no key).`,
       { model: id },
     );
   const settings = settingsOf(id, provider, options);
@@ -93,20 +93,20 @@ function settingsOf(id: string, provider: Provider, options: OpenModelOptions): 
   if (envUrl === "" && baseUrl === undefined)
     throw new LogError(
       "invalid_request",
-      `${baseUrlVariable} is set and empty, so the model ${id} cannot be reached: unset it, or set it to a URL`,
+      `${baseUrlVariable} is empty. Unset it, or set it to the URL of ${id}.`,
       { model: id },
     );
   const url = baseUrl ?? envUrl;
   if (url !== undefined && (!URL.canParse(url) || !/^https?:/i.test(url)))
     throw new LogError(
       "invalid_request",
-      `The base URL of the model ${id} is no http or https URL: say the whole of it, as in http://127.0.0.1:8080/v1`,
+      `The base URL of ${id} must be a complete http or https URL, such as http://127.0.0.1:8080/v1`,
       { model: id },
     );
   if (url === undefined && provider.needsBaseUrl)
     throw new LogError(
       "invalid_request",
-      `The model ${id} needs a base URL: give one (--base-url, or ${baseUrlVariable}), as in http://127.0.0.1:8080/v1`,
+      `Missing base URL for ${id}. Set --base-url or ${baseUrlVariable}, for example to http://127.0.0.1:8080/v1.`,
       { model: id },
     );
   const key = env[keyVariable];
@@ -115,7 +115,7 @@ function settingsOf(id: string, provider: Provider, options: OpenModelOptions): 
   if (key !== undefined && /[^\x21-\x7e]/.test(key))
     throw new LogError(
       "invalid_request",
-      `${keyVariable} holds a character that no key has, such as a line break: set it anew`,
+      `${keyVariable} contains a character that is invalid in an API key, such as a line break. Set it again.`,
       { model: id },
     );
   const apiKey = key === undefined || key === "" ? {} : { apiKey: key };
@@ -125,7 +125,7 @@ function settingsOf(id: string, provider: Provider, options: OpenModelOptions): 
 function noKey(id: string, { keyVariable }: Provider): LogError {
   return new LogError(
     "invalid_request",
-    `The model ${id} needs a key: set ${keyVariable}. Nothing was asked`,
+    `Missing API key for ${id}. Set ${keyVariable}.`,
     { model: id, variable: keyVariable },
   );
 }
@@ -144,8 +144,8 @@ async function load(
     throw new LogError(
       "invalid_request",
       missing
-        ? `The model ${id} needs a package that is not installed: npm install ${packageName} zod`
-        : `The package ${packageName} could not be loaded for the model ${id}; ${baseUrlVariable ?? "its settings"} may be set and wrong`,
+        ? `${id} requires a package. Run \`npm install ${packageName} zod\`.`
+        : `Package ${packageName} failed to load for ${id}. Check ${baseUrlVariable ?? "its settings"}.`,
       { model: id, package: packageName },
       { cause },
     );

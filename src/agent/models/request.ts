@@ -71,7 +71,7 @@ function messagesOf(messages: readonly ContextMessage[], context: RequestContext
   return output;
 }
 
-const GO_ON = "Your last message was cut off. Go on from there.";
+const GO_ON = "Your last message was interrupted. Continue from there.";
 
 /** What stands behind the newest message and is stored nowhere. */
 function closingMessages({ reminder, messages }: ModelRequest): LanguageModelV4Prompt {
@@ -154,7 +154,7 @@ function toolResultParts(messages: readonly ContextMessage[], context: RequestCo
         if (part.type === "text" || (isSuccess && showsMediaInResults(context.dialect, part.mediaType)))
           return part;
         beside.push(textPart(`[of the result of ${id}]`), part);
-        return textPart(`[${part.mediaType}: shown behind the results]`);
+        return textPart(`[${part.mediaType}: shown after the results]`);
       }),
       message.isError === true,
     );

@@ -32,7 +32,7 @@ export async function readInstructions(cwd: string): Promise<Instructions> {
   const start = resolve(cwd);
   const folder = await realpath(start).catch(() => null);
   if (folder === null)
-    return { root: start, files: [], issues: [issueOf(start, "unreadable", "the folder cannot be read")] };
+    return { root: start, files: [], issues: [issueOf(start, "unreadable", "the folder is not readable")] };
   const root = await projectRoot(folder);
   const files: InstructionFile[] = [];
   const issues: InstructionIssue[] = [];
@@ -87,8 +87,8 @@ async function findFile(path: string, root: string): Promise<string | Instructio
     if ((await lstat(path).catch(ifMissing)) === null) return null;
     const real = await realpath(path);
     if (!real.startsWith(root.endsWith(sep) ? root : root + sep))
-      return issueOf(path, "outside", `it is a link to ${real}, outside of the project`);
-    return (await stat(real)).isFile() ? real : issueOf(path, "unreadable", "it is no file");
+      return issueOf(path, "outside", `it is a symbolic link to ${real}, outside the project`);
+    return (await stat(real)).isFile() ? real : issueOf(path, "unreadable", "it is not a file");
   } catch (error) {
     return issueOf(path, "unreadable", error instanceof Error ? error.message : String(error));
   }
@@ -110,13 +110,13 @@ interface StartOfFile {
 async function readStart(path: string, real: string, bytesMax: number): Promise<StartOfFile> {
   const none = (issue: InstructionIssue): StartOfFile => ({ text: "", bytes: 0, issue });
   if (bytesMax === 0)
-    return none(issueOf(path, "left_out", `instructions have ${ALL_BYTES_MAX} bytes at most`));
+    return none(issueOf(path, "left_out", `all instructions are limited to ${ALL_BYTES_MAX} bytes`));
   try {
     const { text, bytes, size } = await readTextStart(real, bytesMax);
-    if (text === null) return none(issueOf(path, "binary", "it is no UTF-8 text"));
+    if (text === null) return none(issueOf(path, "binary", "it is not UTF-8 text"));
     if (size <= bytesMax) return { text, bytes, issue: null };
-    const note = `its last ${size - bytes} bytes are left out`;
-    return { text: `${text}\n[This file is too long: ${note}.]`, bytes, issue: issueOf(path, "cut", note) };
+    const note = `its last ${size - bytes} bytes are omitted`;
+    return { text: `${text}\n[This file exceeds the size limit: ${note}.]`, bytes, issue: issueOf(path, "cut", note) };
   } catch (error) {
     return none(issueOf(path, "unreadable", error instanceof Error ? error.message : String(error)));
   }

@@ -74,16 +74,16 @@ export interface PromptPart {
 
 export function checkPatch(patch: { readonly [name: string]: unknown }): void {
   for (const [name, text] of Object.entries(patch)) {
-    if (!isPatched(name)) throw refused(`There is no section ${JSON.stringify(name)} of a system prompt`);
+    if (!isPatched(name)) throw refused(`Unknown section ${JSON.stringify(name)} of the system prompt`);
     if (text !== null && typeof text !== "string")
-      throw refused(`The section ${name} of a prompt is patched with a text, or taken away with null`);
+      throw refused(`Section ${name} of the system prompt must be a string, or null to remove it (got ${typeof text})`);
   }
 }
 
 function refused(problem: string): LogError {
   return new LogError(
     "invalid_request",
-    `${problem}: patched are ${PATCHED.join(", ")}; nothing was written`,
+    `${problem}. Sections you can change: ${PATCHED.join(", ")}.`,
   );
 }
 

@@ -72,7 +72,7 @@ function checkOptions(options: ReplayOptions): void {
   if (!REPLAY_TOOLS.includes(tools))
     throw new LogError(
       "invalid_request",
-      `Tools are replayed as ${REPLAY_TOOLS.join(", ")}, not as ${JSON.stringify(tools)}`,
+      `tools must be one of ${REPLAY_TOOLS.join(", ")} (got ${JSON.stringify(tools)})`,
     );
   checkNumbers(options, {
     fromMessage: "count",
@@ -80,7 +80,7 @@ function checkOptions(options: ReplayOptions): void {
     maxSteps: "count",
     maxCostMicros: "limit",
   });
-  if (!Array.isArray(models)) throw new LogError("invalid_request", "models is a list");
+  if (!Array.isArray(models)) throw new LogError("invalid_request", "models must be an array of model names");
 }
 
 /** Those that were named, else the one that was asked before. */
@@ -91,7 +91,7 @@ async function openModels(options: ReplayOptions, source: ReplaySource): Promise
   if (models.length === 0)
     throw new LogError(
       "invalid_request",
-      "The original names no model that can be asked. Name at least one in `models`",
+      "The original has no model that can be used. Set `models`.",
       { model: null },
     );
   const opened: AgentModel[] = [];

@@ -149,7 +149,7 @@ export function dryRunTool(tool: Tool): Tool {
     return standIn(tool, async (input, call) => tool.dryRun?.(input, call) ?? "");
   return standIn(tool, async () => ({
     isError: true,
-    content: `${tool.name} was not run: this is a replay, and the tool cannot say what it would do without doing it. Go on as if it were not there.`,
+    content: `${tool.name} was not run: this is a replay, and the tool has no dry run. Continue as if it were not available.`,
   }));
 }
 
@@ -159,7 +159,7 @@ export function recordedTool(tool: Tool, answerOf: AnswerLookup): Tool {
   const run: Tool["run"] = async (input) =>
     (await answerOf({ name: tool.name, input })) ?? {
       isError: true,
-      content: `${tool.name} was not run: this is a replay of a record, which has no such call. Go on without it.`,
+      content: `${tool.name} was not run: this is a replay, and the record contains no such call. Continue without it.`,
     };
   return { ...standIn(tool, run), input: AS_SENT, inputSchema, outputChars: RESULT_CHARS_MAX };
 }

@@ -78,7 +78,7 @@ function firstOf(
   if (first !== null) return first;
   throw new LogError(
     "invalid_request",
-    `${fromEntry} is not on the branch of ${conversation.id} that would be replayed: name the entry that its branch ends with, too. Nothing was sent or written`,
+    `Entry ${fromEntry} is not on the replayed branch of ${conversation.id}. Also set the last entry of its branch.`,
     { conversation: conversation.id, entry: fromEntry },
   );
 }
@@ -98,9 +98,9 @@ function cutAfter(
 function nothingToSend(name: string, from: number, messages: PromptsToReplay["messages"]): LogError {
   const why =
     from > messages
-      ? `has ${messages} messages, so there is none to begin with at ${from}`
-      : `has no prompt from message ${from} on`;
-  return new LogError("invalid_request", `${name} ${why}. Nothing was sent or written`, { from, messages });
+      ? `has ${messages} messages, so the replay cannot start at message ${from}`
+      : `has no prompt at or after message ${from}`;
+  return new LogError("invalid_request", `${name} ${why}`, { from, messages });
 }
 
 interface SourceBranch {

@@ -43,8 +43,8 @@ export async function listSkills(
 
 function requireSkills({ skills }: SkillWork): Skills {
   if (skills !== null) return skills;
-  const why = "This agent was given no skills: `new Agent(holdfast, { skills: new Skills() })`";
-  throw new LogError("invalid_request", `${why}; nothing was changed`);
+  const why = "This agent has no skills. Use `new Agent(holdfast, { skills: new Skills() })`.";
+  throw new LogError("invalid_request", why);
 }
 
 async function read({
@@ -71,17 +71,17 @@ export async function runSkillOrder(agent: Agent, to: Conversation | string, res
   const [name = "", off, ...more] = rest.trim().split(/\s+/);
   if (name === "") return listText(await agent.listSkills(to));
   if (more.length > 0 || (off !== undefined && off !== "off"))
-    throw new LogError("invalid_request", "/skill takes a name, and `off` behind it to deactivate it");
+    throw new LogError("invalid_request", "Use `/skill NAME` or `/skill NAME off`");
   if (off === "off") {
     const { changed } = await agent.deactivateSkill(to, name);
     return changed
-      ? `The skill ${name} is not active any more.`
-      : `The skill ${name} is not active; nothing was changed.`;
+      ? `Skill ${name} is no longer active.`
+      : `Skill ${name} is not active.`;
   }
   const { skill, changed } = await agent.activateSkill(to, name);
   return changed
-    ? `The skill ${name} (${skill.source}) is active from the next message on.`
-    : `The skill ${name} is active already; nothing was changed.`;
+    ? `Skill ${name} (${skill.source}) is active from the next message.`
+    : `Skill ${name} is already active.`;
 }
 
 function listText({ active, skills, issues }: Awaited<ReturnType<Agent["listSkills"]>>): string {
@@ -89,12 +89,12 @@ function listText({ active, skills, issues }: Awaited<ReturnType<Agent["listSkil
   const lost = active.filter(({ name }) => !skills.some((one) => one.name === name));
   const rows = [
     ...skills.map(({ name, description }) => `${names.has(name) ? "*" : " "} ${name}: ${description}`),
-    ...lost.map(({ name }) => `* ${name} (not here)`),
+    ...lost.map(({ name }) => `* ${name} (not available)`),
     ...issues.map(({ message }) => `! ${message}`),
   ];
   const first =
     rows.length === 0
-      ? "There are no skills here."
-      : "Skills; * is active. /skill NAME activates one, /skill NAME off ends that.";
+      ? "No skills found."
+      : "Skills (* active). Use /skill NAME to activate one, and /skill NAME off to deactivate it.";
   return [first, ...rows].join("\n");
 }

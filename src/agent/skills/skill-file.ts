@@ -25,25 +25,25 @@ export function parseSkill(text: string, folder: string): SkillFile {
   const name = textOf(fields, "name");
   if (!isSkillName(name))
     throw wrong(
-      `its name ${JSON.stringify(name.slice(0, 100))} is none: a-z, 0-9 and single hyphens between them, ${NAME_CHARS_MAX} at most`,
+      `invalid name ${JSON.stringify(name.slice(0, 100))}. Use up to ${NAME_CHARS_MAX} characters: a-z, 0-9 and single hyphens between them.`,
     );
   if (name !== folder)
-    throw wrong(`its name is ${name} and its folder ${JSON.stringify(folder)}: they have to be the same`);
+    throw wrong(`its name is ${name}, but its folder is ${JSON.stringify(folder)}. They must be the same.`);
   const description = textOf(fields, "description").replaceAll(/\s+/g, " ").trim();
   if (description === "") throw wrong("its description is empty");
   if (description.length > DESCRIPTION_CHARS_MAX)
     throw wrong(
-      `its description has ${description.length} characters; ${DESCRIPTION_CHARS_MAX} are the most`,
+      `its description has ${description.length} characters. The limit is ${DESCRIPTION_CHARS_MAX}.`,
     );
   const hidden = fields.get("disable-model-invocation") ?? false;
-  if (typeof hidden !== "boolean") throw wrong("disable-model-invocation has to be true or false");
+  if (typeof hidden !== "boolean") throw wrong("disable-model-invocation must be true or false");
   return { name, description: description.toWellFormed(), forModel: !hidden, text: body.trim() };
 }
 
 function textOf(fields: ReadonlyMap<string, FrontmatterValue>, name: string): string {
   const value = fields.get(name) ?? null;
   if (value === null) throw wrong(`it has no ${name}`);
-  if (typeof value !== "string") throw wrong(`its ${name} is no text; put it in quotes`);
+  if (typeof value !== "string") throw wrong(`its ${name} is not text. Put it in quotes.`);
   return value;
 }
 
@@ -70,12 +70,12 @@ const WITH_COLON = /^([A-Za-z0-9_.-]+[ \t]*:[ \t]+)([^\s"'|>[\]{}&*!%@`#].*:(?:[
  */
 export function readFrontmatter(text: string): Frontmatter {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
-  if (!/^---[ \t]*$/.test(lines[0] ?? "")) throw wrongLine(1, "the file has to begin with a line of ---");
+  if (!/^---[ \t]*$/.test(lines[0] ?? "")) throw wrongLine(1, "the file must start with the line ---");
   const end = lines.findIndex((line, index) => index > 0 && /^(?:---|\.\.\.)[ \t]*$/.test(line));
-  if (end === -1) throw wrongLine(1, "the fields have no end: a line of --- is missing behind them");
+  if (end === -1) throw wrongLine(1, "the line --- after the fields is missing");
   const front = lines.slice(1, end);
   if (front.join("").length > FRONT_CHARS_MAX)
-    throw wrongLine(1, `the fields have more than ${FRONT_CHARS_MAX} characters`);
+    throw wrongLine(1, `the fields exceed ${FRONT_CHARS_MAX} characters`);
   return { fields: fieldsIn(withQuotes(front).join("\n")), body: lines.slice(end + 1).join("\n") };
 }
 
@@ -122,7 +122,7 @@ function fieldsIn(front: string): ReadonlyMap<string, FrontmatterValue> {
     valueOf: (value: Node | null, line: number) => T,
   ): ReadonlyMap<string, T> {
     if (!isMap<Node, Node | null>(node) || node.flow === true)
-      throw wrongLine(first, "this is no field; a field is written as `name: value`");
+      throw wrongLine(first, "expected a field such as `name: value`");
     return new Map(
       node.items.map(({ key, value }) => {
         const line = lineAt(key.range?.[0] ?? 0);
@@ -137,7 +137,7 @@ function scalarOf(node: Node | null, line: number): Scalar {
   if (!isScalar<string>(node) || isAlias(node) || node.anchor !== undefined || node.tag !== undefined)
     throw wrongLine(
       line,
-      "this value is not understood here; use a text, true, false, a list or members of these",
+      "unsupported value. Use text, true, false, a list or nested fields.",
     );
   const { value, type } = node;
   if (type !== "PLAIN") return value;

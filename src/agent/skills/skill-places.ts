@@ -41,7 +41,7 @@ export function checkPlaces(places: readonly (string | SkillPlace)[]): readonly 
     const { name, folder } = typeof place === "string" ? { name: place, folder: place } : place;
     const isOutside = !isAbsolute(folder) && /^\.\.(?:\/|$)/.test(normalize(folder));
     if (name.trim() !== "" && folder.trim() !== "" && !isOutside) return { name, folder };
-    const why = "a place of skills has a name and a folder: absolute, or inside of the project";
+    const why = "a place for skills must have a name and a folder, absolute or inside the project";
     throw new LogError("invalid_request", `${JSON.stringify(folder)}: ${why}`, { folder });
   });
 }
@@ -75,7 +75,7 @@ export class SkillFinder {
         const source = `${name}/${one}`;
         const hiddenBy = first.get(one) ?? null;
         if (hiddenBy === null) first.set(one, source);
-        else issues.push(issueOf(join(place, one), "hidden", `${hiddenBy} comes first and is taken`));
+        else issues.push(issueOf(join(place, one), "hidden", `${hiddenBy} has the same name and precedence`));
         const { file, digest } = read;
         skills.push({ ...file, source, folder: join(place, one), digest, hiddenBy });
       }
@@ -93,14 +93,14 @@ export class SkillFinder {
       });
       // A folder that is something else; but a link that leads nowhere was meant as a skill.
       if (real === null && (await lstat(path).catch(() => null)) === null) return null;
-      if (real === null) return { issue: issueOf(path, "unreadable", "it is a link to what is not there") };
+      if (real === null) return { issue: issueOf(path, "unreadable", "it is a broken symbolic link") };
       const own = await realpath(folder);
-      if (!isWithin(own, real)) return { issue: issueOf(path, "outside", "it is a link out of its folder") };
+      if (!isWithin(own, real)) return { issue: issueOf(path, "outside", "it is a symbolic link to a place outside its folder") };
       if (inside !== null && !isWithin(await realpath(inside), own))
-        return { issue: issueOf(folder, "outside", "it is a link out of the project") };
+        return { issue: issueOf(folder, "outside", "it is a symbolic link to a place outside the project") };
       const stats = await stat(real);
       // A pipe or a device would be waited for, or never end.
-      if (!stats.isFile()) return { issue: issueOf(path, "unreadable", "it is no file") };
+      if (!stats.isFile()) return { issue: issueOf(path, "unreadable", "it is not a file") };
       const { ino, size, mtimeMs, ctimeMs } = stats;
       const stamp = [real, name, ino, size, mtimeMs, ctimeMs].join(" ");
       const cached = this.#cache.get(folder);
@@ -119,9 +119,9 @@ async function readSkill(
   { real, name }: { readonly real: string; readonly name: string },
 ): Promise<SkillRead> {
   const start = await readTextStart(real, FILE_BYTES_MAX);
-  const tooLarge = `it has ${start.size} bytes; ${FILE_BYTES_MAX} are the most, so put what is not always needed into files beside it`;
+  const tooLarge = `it has ${start.size} bytes. The limit is ${FILE_BYTES_MAX}. Move details to other files in its folder.`;
   if (start.size > FILE_BYTES_MAX) return { issue: issueOf(path, "too_large", tooLarge) };
-  if (start.text === null) return { issue: issueOf(path, "binary", "it is no UTF-8 text") };
+  if (start.text === null) return { issue: issueOf(path, "binary", "it is not UTF-8 text") };
   // It loads a reader of YAML, which an agent without skills does not need.
   const { parseSkill } = await import("./skill-file.ts");
   try {
@@ -145,7 +145,7 @@ async function namesIn(place: string, issues: SkillIssue[]): Promise<readonly st
         names.push(entry.name);
     }
     if (entries > PLACE_ENTRIES_MAX || names.length > SKILLS_MAX)
-      issues.push(issueOf(place, "left_out", `it has too many folders; ${SKILLS_MAX} are looked at`));
+      issues.push(issueOf(place, "left_out", `it has too many folders. Only ${SKILLS_MAX} are read.`));
   } catch (error) {
     if (!isMissing(error))
       issues.push(issueOf(place, "unreadable", error instanceof Error ? error.message : String(error)));

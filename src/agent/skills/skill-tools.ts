@@ -13,7 +13,7 @@ export const SKILL_TOOLS: readonly string[] = [ACTIVATE, DEACTIVATE];
 
 const INPUT = {
   type: "object",
-  properties: { name: { type: "string", description: "The skill's name, as it is listed" } },
+  properties: { name: { type: "string", description: "The name of the skill, as listed" } },
   required: ["name"],
   additionalProperties: false,
 } as const;
@@ -26,27 +26,27 @@ export function skillTools(skills: Skills, cwd: string | null): readonly Tool[] 
     {
       name: ACTIVATE,
       description:
-        "Activates a skill of the list: from the next step on its instructions are part of what you are told, until it is deactivated.",
+        "Activate a listed skill. Its instructions are part of your system prompt from the next step until you deactivate it.",
       input: INPUT,
       effect: "none",
       run: async (input) => {
         const skill = await skills.get(nameIn(input), cwd);
         const { name } = skill;
         if (!skill.forModel)
-          throw new LogError("invalid_request", `Only the person may activate the skill ${name}`);
-        const content = `The skill ${name} is active from here on; its instructions are in the system prompt.`;
+          throw new LogError("invalid_request", `Only the user can activate the skill ${name}`);
+        const content = `Skill ${name} is now active. Its instructions are in the system prompt.`;
         return { content, details: { activated: { ...recordOf(skill) } } };
       },
     },
     {
       name: DEACTIVATE,
-      description: "Deactivates a skill that is active: its instructions are not told any more.",
+      description: "Deactivate an active skill. Its instructions are removed from your system prompt.",
       input: INPUT,
       effect: "none",
       run: async (input) => {
         const name = nameIn(input);
         return {
-          content: `The skill ${name} is not active from here on.`,
+          content: `Skill ${name} is no longer active.`,
           details: { deactivated: name },
         };
       },

@@ -67,7 +67,7 @@ export function engineSteps(engine: StepEngine): DurableStep {
 function nameReused(name: string): LogError {
   return new LogError(
     "invalid_request",
-    `The step "${name}" was run before in this attempt; nothing was run or written. A step is known by its name: give each its own, and make durable steps of a task once`,
+    `Step "${name}" already ran in this attempt. Give each step its own name, and create the durable steps of a task once.`,
     { step: name },
   );
 }
@@ -127,7 +127,7 @@ class Pulse implements Disposable {
  */
 export function directSteps(task: string): DurableStep {
   if (typeof task !== "string" || task.trim() === "")
-    throw new LogError("invalid_request", "A task has a name that is the same in every attempt at it");
+    throw new LogError("invalid_request", "The task id must be a non-empty string that is the same in every attempt");
   return engineSteps({ engine: "direct", taskId: task, run: (_, body) => body() });
 }
 

@@ -230,7 +230,7 @@ export class TurnInSteps {
     };
     if (end === null) {
       const waiting = await readWaiting(this.#conversation, pointer.toSeq);
-      const message = "The turn waits for a person's answer";
+      const message = "The turn is waiting for an answer";
       return { ...shared, outcome: "waiting", class: null, message, resetAtMs: null, waiting };
     }
     return {
@@ -282,7 +282,7 @@ export class TurnInSteps {
 function lostTask({ id }: Conversation, { reason }: AbortSignal): LogError {
   return new LogError(
     "fenced",
-    `The engine does not hold the task for this attempt any more, so nothing more was written to conversation ${id}; the next attempt goes on from the log`,
+    `The engine gave the task to another attempt, so this one stopped writing to conversation ${id}. The next attempt continues from the log.`,
     { conversation: id },
     { cause: reason },
   );
@@ -313,7 +313,7 @@ export function attemptIn(steps: DurableStep, conversation: string): AttemptIn {
 function checkSteps(steps: unknown): void {
   const { taskId, step } = steps as { readonly taskId?: unknown; readonly step?: unknown };
   if (typeof taskId === "string" && taskId !== "" && typeof step === "function") return;
-  throw new LogError("invalid_request", "Durable steps have a task's id and a function `step`");
+  throw new LogError("invalid_request", "Durable steps must have a task id and a function `step`");
 }
 
 /** Names the steps of turns by their order, which is the log's; a task may carry turns of several conversations. */

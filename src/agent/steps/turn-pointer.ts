@@ -55,7 +55,7 @@ export function parsePointer(stored: Json, step: string): TurnPointer {
   if (typeof v === "number" && v !== 1)
     throw new LogError(
       "unsupported_version",
-      `The step "${step}" was written by a newer version (${v}): go on with that, or begin a new task. The log was not touched`,
+      `Step "${step}" was written by a newer version (${v}). Upgrade Holdfast, or start a new task.`,
       { step, version: v },
     );
   const counts = fieldsIn(usage);
@@ -71,7 +71,7 @@ export function parsePointer(stored: Json, step: string): TurnPointer {
   )
     throw new LogError(
       "invalid_request",
-      `What the engine has for the step "${step}" is no pointer into a log: another step has that name. Nothing was run or written`,
+      `The engine's result of step "${step}" is not a Holdfast step: another step has the same name. Rename one of them.`,
       { step },
     );
   const numbers = Object.entries(counts).filter((pair): pair is [string, number] => isCount(pair[1]));
@@ -105,7 +105,7 @@ export async function readPointer(
   const { toSeq } = range;
   const { entries, from } = await readStep(conversation, range.fromSeq ?? toSeq + 1, toSeq);
   const { lastId, link } = end ?? (await endAt(conversation, toSeq));
-  if (lastId === null) throw diverged(conversation, toSeq, "it is not there");
+  if (lastId === null) throw diverged(conversation, toSeq, "it is missing");
   return { v: 1, fromSeq: Math.min(from, toSeq), toSeq, lastId, link, ...stepOutcome(entries) };
 }
 
@@ -155,15 +155,15 @@ export async function checkPointer(conversation: Conversation, pointer: TurnPoin
     throw diverged(
       conversation,
       toSeq,
-      end.lastId === null ? "the log ends before it" : "it is another entry now",
+      end.lastId === null ? "the log ends before that entry" : "the entry is different now",
     );
-  if (end.link !== link) throw diverged(conversation, toSeq, "what was written up to it is not the same");
+  if (end.link !== link) throw diverged(conversation, toSeq, "the entries before it are different");
 }
 
 function diverged({ id }: Conversation, seq: number, problem: string): LogError {
   return new LogError(
     "diverged",
-    `The engine has a step that ends with entry ${seq} of conversation ${id}, and ${problem}: the store is not the one that step wrote to. A copy may have been restored, or a standby that had lost what was acknowledged. Nothing was written; bring back the newer store, or begin a new task`,
+    `A step of the engine ends with entry ${seq} of conversation ${id}, but ${problem}. The store was probably restored from a backup, or failed over to a standby that lacked the entries. Restore the newer store, or start a new task.`,
     { conversation: id, seq },
   );
 }
@@ -180,7 +180,7 @@ export async function readTurnFacts({ space, id }: Conversation, seq: number): P
   const [last, before] = newest.map((stored) => decodeEntry(stored));
   if (last?.type === "turn_start") return { start: last, end: null };
   if (last?.type === "turn_end" && before?.type === "turn_start") return { start: before, end: last };
-  throw new LogError("damaged", `Entry ${seq} of conversation ${id} belongs to no turn`, { seq });
+  throw new LogError("damaged", `Entry ${seq} of conversation ${id} is not part of a turn`, { seq });
 }
 
 /** Returns the end of a turn, whichever process wrote it; null while it is open. */

@@ -19,7 +19,7 @@ const FILE_BYTES_MAX = 16_777_216; // what is read whole; beyond it a command th
 const IMAGE_BYTES_MAX = 5_242_880; // what providers take
 const BINARY_BYTES = 8_192; // where a file that is no text mostly shows it
 
-const PATH = { type: "string", description: "The path, from the folder of the conversation on or absolute" };
+const PATH = { type: "string", description: "File path, absolute or relative to the working directory" };
 
 function objectSchema(properties: Fields, ...required: readonly string[]): Fields {
   return { type: "object", properties, required, additionalProperties: false };
@@ -32,12 +32,12 @@ function readTool(cwd: string): Tool {
   return {
     name: "read",
     description:
-      "Reads a file: text as it is, images as images. With `line` and `lines` only that part of a text.",
+      "Read a text or image file. Use `line` and `lines` to read only part of a text file.",
     input: objectSchema(
       {
         path: PATH,
-        line: { type: "integer", description: "The first line, from 1 on" },
-        lines: { type: "integer", description: "How many lines" },
+        line: { type: "integer", description: "First line to read, starting at 1" },
+        lines: { type: "integer", description: "Number of lines to read" },
       },
       "path",
     ),
@@ -63,7 +63,7 @@ function readTool(cwd: string): Tool {
 function writeTool(cwd: string): Tool {
   return {
     name: "write",
-    description: "Writes a file with this content; one that is there is replaced. Folders are made.",
+    description: "Write a file with this content. Replaces an existing file and creates missing folders.",
     input: objectSchema({ path: PATH, content: { type: "string" } }, "path", "content"),
     run: async (input) => {
       const content = text(input, "content");
@@ -83,7 +83,7 @@ function editTool(cwd: string): Tool {
   return {
     name: "edit",
     description:
-      "Replaces `old` by `new` in a file. `old` has to stand there exactly once, letter for letter: give enough of what is around it.",
+      "Replace `old` with `new` in a file. `old` must occur exactly once, character for character, so include enough of the surrounding text.",
     input: objectSchema(
       { path: PATH, old: { type: "string" }, new: { type: "string" } },
       "path",
@@ -107,17 +107,17 @@ async function edited(cwd: string, input: Json): Promise<{ readonly next: string
   const { bytes, path } = await readWholeFile(cwd, text(input, "path"));
   const whole = textOf(bytes, path);
   if (old === "")
-    throw new Error("`old` is empty: give the text that is to be replaced. Nothing was changed");
-  if (old === by) throw new Error("`old` and `new` are the same. Nothing was changed");
+    throw new Error("`old` is empty. Pass the text to replace. The file was not changed.");
+  if (old === by) throw new Error("`old` and `new` are the same. The file was not changed.");
   const first = whole.indexOf(old);
   if (first === -1)
-    throw new Error(`\`old\` does not stand in ${path} as given. Nothing was changed; read it again`);
+    throw new Error(`\`old\` does not occur in ${path}. The file was not changed. Read it again.`);
   const second = whole.indexOf(old, first + 1);
   if (second !== -1) {
     const lines = [first, second].map((index) => whole.slice(0, index).split("\n").length);
     const where = `at lines ${lines.join(" and ")}`;
     throw new Error(
-      `\`old\` stands in ${path} more than once, ${where}. Nothing was changed; give more of what is around it`,
+      `\`old\` occurs in ${path} more than once, ${where}. The file was not changed. Include more of the surrounding text.`,
     );
   }
   return { next: whole.slice(0, first) + by + whole.slice(first + old.length), path };
@@ -129,14 +129,14 @@ async function readWholeFile(
 ): Promise<{ readonly bytes: Buffer; readonly path: string }> {
   const path = resolve(cwd, input);
   const stats = await stat(path).catch((error: unknown) => {
-    throw isMissing(error) ? new Error(`There is no file ${input}`) : error;
+    throw isMissing(error) ? new Error(`File not found: ${input}`) : error;
   });
   if (stats.isDirectory()) throw new Error(`${input} is a folder`);
   // A pipe or a device would be waited for, or never end.
-  if (!stats.isFile()) throw new Error(`${input} is no file that can be read`);
+  if (!stats.isFile()) throw new Error(`${input} is not a regular file`);
   if (stats.size > FILE_BYTES_MAX)
     throw new Error(
-      `${input} has ${stats.size} bytes, more than ${FILE_BYTES_MAX}: search it, or read a part of it with a command`,
+      `${input} has ${stats.size} bytes. The limit is ${FILE_BYTES_MAX}. Search it, or read a part of it with a command.`,
     );
   return { bytes: await readFile(path), path };
 }
@@ -145,7 +145,7 @@ function textOf(bytes: Buffer, path: string): string {
   const whole = bytes.toString("utf8");
   // What would not come back as it was cannot be shown or edited as text.
   if (bytes.subarray(0, BINARY_BYTES).includes(0) || !Buffer.from(whole).equals(bytes))
-    throw new Error(`${path} is a binary file of ${bytes.length} bytes, no text`);
+    throw new Error(`${path} is a binary file of ${bytes.length} bytes, not text`);
   return whole;
 }
 
@@ -154,9 +154,9 @@ function imageBlocks(
   { mediaType, isWhole }: { readonly mediaType: string; readonly isWhole: boolean },
 ): string | readonly ContentBlock[] {
   if (!isWhole)
-    return `A file of ${bytes.length} bytes that begins like an image (${mediaType}) and is not a whole one, so it cannot be shown`;
+    return `The file starts like an image (${mediaType}, ${bytes.length} bytes) but is incomplete, so it cannot be shown`;
   if (bytes.length > IMAGE_BYTES_MAX)
-    return `An image (${mediaType}) of ${bytes.length} bytes, more than a model can be shown (${IMAGE_BYTES_MAX})`;
+    return `The image (${mediaType}, ${bytes.length} bytes) is too large to show to a model. The limit is ${IMAGE_BYTES_MAX} bytes.`;
   return [{ type: "image", mediaType, data: bytes.toString("base64") }];
 }
 
@@ -164,7 +164,7 @@ function imageBlocks(
 async function replaceFile(input: string, content: string): Promise<string> {
   const path = await realPathOf(input);
   const before = await stat(path).catch(() => null);
-  if (before !== null && !before.isFile()) throw new Error(`${input} is no file. Nothing was written`);
+  if (before !== null && !before.isFile()) throw new Error(`${input} is not a file. Nothing was written.`);
   await mkdir(dirname(path), { recursive: true });
   const temp = join(dirname(path), `.holdfast-${randomBytes(6).toString("hex")}.tmp`);
   try {
@@ -177,7 +177,7 @@ async function replaceFile(input: string, content: string): Promise<string> {
     await rm(temp, { force: true });
     // The system's message names a temporary file.
     const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new Error(`${input} could not be written (${why}). Nothing was changed`, { cause });
+    throw new Error(`${input} could not be written (${why}). The file was not changed.`, { cause });
   }
   return path;
 }

@@ -23,7 +23,7 @@ export function codeExecution(options: CodeExecutionOptions): Tool {
   const { cwd, timeoutMs = TIMEOUT_MS, memoryMb = MEMORY_MB } = options;
   return {
     name: "CodeExecution",
-    description: `Runs a module of JavaScript with Node.js and gives what it prints. It has ${timeoutMs / 1_000} seconds and ${memoryMb} MB.`,
+    description: `Run a JavaScript module with Node.js and return its output. Limits: ${timeoutMs / 1_000} seconds, ${memoryMb} MB.`,
     input: {
       type: "object",
       properties: { code: { type: "string" } },
@@ -48,7 +48,7 @@ function codeOf(input: Json): string {
 export function composeEmail(options: { readonly outbox: string }): Tool {
   return {
     name: "ComposeEmail",
-    description: "Sends an email. Nothing is said or done after it.",
+    description: "Send an email. This ends your turn.",
     input: {
       type: "object",
       properties: { to: { type: "string" }, subject: { type: "string" }, body: { type: "string" } },

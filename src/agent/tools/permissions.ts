@@ -146,8 +146,8 @@ export type Refusal = "rule" | "person" | "nobody";
 /** What a model is told of a call that was not allowed. */
 export function refusalText(tool: string, why: Refusal): string {
   if (why === "rule")
-    return `${tool} was not run: a rule of this conversation forbids this call. Do not try it in another way; say what you need it for.`;
+    return `${tool} was not run: a permission rule of this conversation denies this call. Do not try another way. Explain what you need it for.`;
   if (why === "person")
-    return `${tool} was not run: the person was asked and said no. Do not try it in another way; ask what they would rather have.`;
-  return `${tool} was not run: it needs the permission of a person, and nobody is there to ask. Go on without it, or say what is to be allowed.`;
+    return `${tool} was not run: the user denied permission. Do not try another way. Ask what they would prefer.`;
+  return `${tool} was not run: it requires the user's permission, and the user is not available. Continue without it, or explain what needs to be allowed.`;
 }

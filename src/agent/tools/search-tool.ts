@@ -13,7 +13,7 @@ export function searchTool(cwd: string, timeoutMs: number = TIMEOUT_MS): Tool {
   return {
     name: "search",
     description:
-      "Searches the lines of files by a JavaScript regular expression; `path` is a file or a folder, the folder of the conversation unless given. Leaves out .git, node_modules, binary and very large files.",
+      "Search the lines of files with a JavaScript regular expression. `path` is a file or folder (default: the working directory). Skips .git, node_modules, binary files and very large files.",
     input: {
       type: "object",
       properties: { pattern: { type: "string" }, path: { type: "string" } },
@@ -28,7 +28,7 @@ export function searchTool(cwd: string, timeoutMs: number = TIMEOUT_MS): Tool {
       const path = resolve(cwd, target);
       checkPattern(pattern);
       if ((await stat(path).catch(() => null)) === null)
-        throw new Error(`There is no file or folder ${target}`);
+        throw new Error(`File or folder not found: ${target}`);
       return outputOf(await searchAside({ folder: cwd, path, pattern, matchesMax: MATCHES_MAX }, signal));
     },
   };
@@ -39,7 +39,7 @@ function checkPattern(pattern: string): void {
     // oxlint-disable-next-line no-new -- it is made to see whether it can be
     new RegExp(pattern);
   } catch (error) {
-    throw new Error(`The pattern is no regular expression: ${(error as Error).message}`, { cause: error });
+    throw new Error(`Invalid regular expression: ${(error as Error).message}`, { cause: error });
   }
 }
 
@@ -78,10 +78,10 @@ function outputOf({ lines, files, skipped, more, isWhole }: SearchResult): {
   readonly isError: boolean;
 } {
   const notes = [
-    lines.length === 0 ? `No match in ${files} files` : null,
-    more ? `More than ${MATCHES_MAX} matches: the rest was left out; give a narrower pattern or path` : null,
-    skipped > 0 ? `${skipped} files were left out: binary, very large or unreadable` : null,
-    isWhole ? null : "Stopped before its end: the pattern takes too long, or there is too much to search",
+    lines.length === 0 ? `No matches in ${files} files` : null,
+    more ? `Stopped after ${MATCHES_MAX} matches. Use a narrower pattern or path.` : null,
+    skipped > 0 ? `Skipped ${skipped} files: binary, very large or unreadable` : null,
+    isWhole ? null : "Stopped early: the pattern is too slow, or there are too many files",
   ];
   const noteLines = notes.filter((note) => note !== null).map((note) => `[${note}]`);
   return { content: [...lines, ...noteLines].join("\n"), isError: !isWhole };

@@ -27,10 +27,10 @@ export interface ShellOptions {
 export function shellTool({ cwd, env, timeoutMs = TIMEOUT_MS }: ShellOptions): Tool {
   return {
     name: "shell",
-    description: `Runs a command with /bin/sh in the folder of the conversation and gives what it writes and its exit code. It has ${timeoutMs / 1_000} seconds, and reads no input. What it leaves in the background is ended with it.`,
+    description: `Run a command with /bin/sh in the working directory and return its output and exit code. Limit: ${timeoutMs / 1_000} seconds. Standard input is empty. Background processes are stopped when the command ends.`,
     input: {
       type: "object",
-      properties: { command: { type: "string", description: "The command line" } },
+      properties: { command: { type: "string", description: "Command line" } },
       required: ["command"],
       additionalProperties: false,
     },
@@ -62,7 +62,7 @@ export function childOutput(end: ChildEnd, signal: AbortSignal): ToolOutput {
 function endText({ exitCode, signal, stopped }: ChildEnd, cause: AbortSignal): string {
   if (!stopped) return exitCode === null ? `ended by ${signal}` : `exit code ${exitCode}`;
   const isLate = cause.reason instanceof Error && cause.reason.name === "TimeoutError";
-  return `stopped: ${isLate ? "its time is over" : "the turn is over"}; what it had done by then is not undone`;
+  return `stopped: ${isLate ? "the time limit was reached" : "the turn ended"}. Anything it did before that is not undone`;
 }
 
 interface ChildCommand {
@@ -132,7 +132,7 @@ async function startWaiting(
   command: ChildCommand,
 ): Promise<{ readonly child: ChildProcess; readonly identity: ProcessIdentity }> {
   const { file, args, cwd, env, input } = command;
-  if (!(await stat(cwd).catch(() => null))?.isDirectory()) throw new Error(`There is no folder ${cwd}`);
+  if (!(await stat(cwd).catch(() => null))?.isDirectory()) throw new Error(`Folder not found: ${cwd}`);
   const token = randomUUID();
   const child = spawn("/bin/sh", ["-c", GATE, "holdfast", token, file, ...args], {
     cwd,
@@ -178,7 +178,7 @@ class OutputBuffer {
   }
 
   text(): string {
-    const gap = this.#leftOut === 0 ? "" : `\n[${this.#leftOut} characters were not kept]\n`;
+    const gap = this.#leftOut === 0 ? "" : `\n[${this.#leftOut} characters omitted]\n`;
     return this.#head + gap + this.#tail.join("");
   }
 }

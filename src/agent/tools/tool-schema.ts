@@ -21,7 +21,7 @@ export function toolDefinition(tool: Tool): ToolDefinition {
   if (!NAME.test(name))
     throw new LogError(
       "invalid_request",
-      `A tool cannot be called ${JSON.stringify(name)}: models take letters, digits, _ and -, 64 at most`,
+      `Invalid tool name ${JSON.stringify(name)}. Use 1 to 64 letters, digits, "_" and "-".`,
       { tool: name },
     );
   const definition = { name, description, inputSchema: schemaOf(tool) };
@@ -37,7 +37,7 @@ export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
     if (byName.has(name))
       throw new LogError(
         "invalid_request",
-        `Two tools are called ${name}, and a call would not say which is meant; nothing was sent`,
+        `Two tools have the name ${name}. Rename one.`,
         { tool: name },
       );
     byName.set(name, tool);
@@ -52,10 +52,10 @@ function schemaOf(tool: Tool): JsonSchema {
     return asObject(schema);
   } catch (cause) {
     const why = errorText(cause);
-    const next = "Nothing was asked; correct the schema, or say it as JSON Schema in `inputSchema`";
+    const next = "Correct it, or set `inputSchema` to a JSON Schema.";
     throw new LogError(
       "invalid_request",
-      `The input of the tool ${tool.name} cannot be told to a model: ${why}. ${next}`,
+      `Tool ${tool.name} has an invalid input schema: ${why}. ${next}`,
       { tool: tool.name },
       { cause },
     );
@@ -68,7 +68,7 @@ function schemaInput({ input, inputSchema }: Tool): unknown {
   if (!isStandard(input)) return input;
   const { jsonSchema, vendor } = input["~standard"];
   if (jsonSchema !== undefined) return jsonSchema.input({ target: "draft-07" });
-  throw new Error(`a schema of ${vendor} does not say itself as JSON Schema`);
+  throw new Error(`schemas of ${vendor} cannot be converted to JSON Schema`);
 }
 
 /** Models send an object as input, so that is what has to be asked for. */
@@ -80,7 +80,7 @@ function asObject(schema: JsonSchema): JsonSchema {
     (alternatives as readonly Json[]).every((one) => fieldsIn(one)?.["type"] === "object");
   const isOpen = schema["properties"] !== undefined || Object.keys(schema).length === 0;
   if (schema["type"] !== undefined || !(isUnion || isOpen))
-    throw new Error("it is no object; put it into one, as a member with a name");
+    throw new Error("it must describe an object. Wrap the value in an object with a named field");
   return { type: "object", ...schema };
 }
 
@@ -123,8 +123,8 @@ function issueText({ message, path = [] }: StandardIssue): string {
 function problemText(tool: Tool, problems: readonly string[]): string {
   const lines = problems.slice(0, ISSUES_MAX).map((problem) => `- ${problem}`);
   const more = problems.length > ISSUES_MAX ? [`- and ${problems.length - ISSUES_MAX} more`] : [];
-  const first = `The input of ${tool.name} does not fit its schema, so it was not run:`;
-  return [first, ...lines, ...more, "Call it again with an input that fits."].join("\n").toWellFormed();
+  const first = `${tool.name} was not run: the input does not match its schema:`;
+  return [first, ...lines, ...more, "Call it again with valid input."].join("\n").toWellFormed();
 }
 
 type JsonSchema = { readonly [name: string]: Json };
@@ -137,25 +137,25 @@ const LISTS = ["anyOf", "oneOf", "allOf"];
 function checkSchema(schema: Json, where: string = "the schema", depth: number = 0): void {
   if (typeof schema === "boolean") return;
   const fields = fieldsIn(schema);
-  if (fields === null) throw wrong(`${where} is no object`);
-  if (depth > DEPTH_MAX) throw wrong(`${where} nests more than ${DEPTH_MAX} levels deep`);
+  if (fields === null) throw wrong(`${where} must be an object`);
+  if (depth > DEPTH_MAX) throw wrong(`${where} is nested more than ${DEPTH_MAX} levels deep`);
   const { type, properties, required, items } = fields;
   const types = Array.isArray(type) ? (type as readonly Json[]) : type === undefined ? [] : [type];
   for (const one of types)
     if (typeof one !== "string" || !TYPES.has(one))
-      throw wrong(`${where} has the type ${JSON.stringify(one)}`);
+      throw wrong(`${where} has the unknown type ${JSON.stringify(one)}`);
   if (required !== undefined && !isListOf(required, "string"))
-    throw wrong(`${where}.required is no list of names`);
-  if (fields["enum"] !== undefined && !Array.isArray(fields["enum"])) throw wrong(`${where}.enum is no list`);
+    throw wrong(`${where}.required must be an array of names`);
+  if (fields["enum"] !== undefined && !Array.isArray(fields["enum"])) throw wrong(`${where}.enum must be an array`);
   if (properties !== undefined && fieldsIn(properties) === null)
-    throw wrong(`${where}.properties is no object`);
+    throw wrong(`${where}.properties must be an object`);
   for (const [name, inner] of Object.entries(fieldsIn(properties) ?? {}))
     checkSchema(inner, `${where}.properties.${name}`, depth + 1);
   if (items !== undefined && !Array.isArray(items)) checkSchema(items, `${where}.items`, depth + 1);
   for (const name of LISTS) {
     const list = fields[name];
     if (list === undefined) continue;
-    if (!Array.isArray(list)) throw wrong(`${where}.${name} is no list`);
+    if (!Array.isArray(list)) throw wrong(`${where}.${name} must be an array`);
     for (const [index, one] of (list as readonly Json[]).entries())
       checkSchema(one, `${where}.${name}[${index}]`, depth + 1);
   }
@@ -180,12 +180,12 @@ function problemsIn(value: Json, schema: Json, path: string = ""): readonly stri
   const { type, items } = fields;
   const types = Array.isArray(type) ? (type as readonly string[]) : typeof type === "string" ? [type] : [];
   if (types.length > 0 && !types.some((one) => isOfType(value, one)))
-    return [`${name} is ${typeName(value)}, not ${types.join(" or ")}`];
+    return [`${name} must be ${types.join(" or ")} (got ${typeName(value)})`];
   const allowed = fields["enum"];
   if (Array.isArray(allowed) && !(allowed as readonly Json[]).some((one) => isSameJson(one, value)))
-    return [`${name} is none of ${JSON.stringify(allowed)}`];
+    return [`${name} must be one of ${JSON.stringify(allowed)}`];
   if (fields["const"] !== undefined && !isSameJson(fields["const"], value))
-    return [`${name} is not ${JSON.stringify(fields["const"])}`];
+    return [`${name} must be ${JSON.stringify(fields["const"])}`];
   const inside = Array.isArray(value)
     ? (value as readonly Json[]).flatMap((one, index) =>
         items === undefined || Array.isArray(items) ? [] : problemsIn(one, items, `${path}[${index}]`),
@@ -207,7 +207,7 @@ function memberProblems(value: Json, schema: JsonSchema, path: string): readonly
   const inside = Object.entries(members).flatMap(([name, inner]) => {
     const own = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (own !== undefined) return problemsIn(inner, own, pathTo(name));
-    if (others === false) return [`${pathTo(name)} is not known`];
+    if (others === false) return [`${pathTo(name)} is an unknown field`];
     return others === undefined ? [] : problemsIn(inner, others, pathTo(name));
   });
   return [...missing, ...inside];
@@ -222,7 +222,7 @@ function alternativeProblems(value: Json, schema: JsonSchema, path: string): rea
     const tried = (alternatives as readonly Json[]).map((one) => problemsIn(value, one, path));
     if (tried.every((one) => one.length > 0))
       problems.push(
-        `${path || "the input"} fits no alternative: ${tried.map(([first]) => first).join("; or ")}`,
+        `${path || "the input"} does not match any alternative: ${tried.map(([first]) => first).join("; or ")}`,
       );
   }
   return problems;

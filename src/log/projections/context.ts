@@ -26,8 +26,8 @@ export interface ExactContext extends Context {
 
 const SUMMARY_INTRO = "Summary of the conversation so far:\n\n";
 const MESSAGE_HIDDEN = "This message was hidden.";
-const SEEDS_LEFT_OUT = "What is answered here was given apart from this conversation.";
-const BRANCH_INTRO = "Summary of a branch that was left:\n\n";
+const SEEDS_LEFT_OUT = "The input that this message answers is not part of the conversation.";
+const BRANCH_INTRO = "Summary of another branch of this conversation:\n\n";
 
 /** Projects a window into the messages of the next request. */
 export function contextOf(window: Window, settings: Settings, leaf: EntryId): Context {

@@ -67,12 +67,12 @@ export async function act(call: ToolCallRequest, options: ActOptions): Promise<A
   }
   if ("output" in output)
     return { result: await normalOutput(output.output, tool, keepBlob), ended: processes };
-  const why = limit === null ? output.error : `${lateText(tool, limit)} It said: ${errorText(output.error)}`;
+  const why = limit === null ? output.error : `${lateText(tool, limit)} Its error: ${errorText(output.error)}`;
   return { result: await failedOutput(why, tool, keepBlob), ended: [] };
 }
 
 function lateText({ name }: Tool, limitMs: number): string {
-  return `${name} was stopped after ${limitMs / 1_000} s, its time limit. What it had done by then is not undone.`;
+  return `${name} was stopped after ${limitMs / 1_000} s, its time limit. Anything it did before that is not undone.`;
 }
 
 type Returned = { readonly output: ToolOutput | string } | { readonly error: unknown };

@@ -111,7 +111,7 @@ function tell(listener: () => void): void {
 }
 
 export function unlikeCalls(call: string): LogError {
-  const why = `Two calls of one answer are called ${call} and are not the same; the second was not run`;
+  const why = `Two different calls in one reply have the id ${call}. The second was not run.`;
   return new LogError("invalid_request", why, { call });
 }
 

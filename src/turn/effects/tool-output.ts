@@ -36,7 +36,7 @@ export async function normalOutput(
     return await read(output, tool, keepBlob);
   } catch (error) {
     const why = errorText(error);
-    const text = `${tool.name} has run, but what it returned cannot be kept: ${why}. Whatever it did is not undone.`;
+    const text = `${tool.name} ran, but its result cannot be stored: ${why}. Anything it did is not undone.`;
     return { isError: true, content: await shownText(text, tool, keepBlob) };
   }
 }
@@ -53,9 +53,9 @@ export async function failedOutput(
 export function errorText(error: unknown): string {
   try {
     const text = error instanceof Error ? error.message : String(error);
-    return text.trim() === "" ? "It failed and did not say why" : text;
+    return text.trim() === "" ? "The tool failed without an error message" : text;
   } catch {
-    return "It failed and did not say why";
+    return "The tool failed without an error message";
   }
 }
 
@@ -64,7 +64,7 @@ async function read(output: unknown, tool: Tool, keepBlob: KeepBlob | null): Pro
   const { content, details, state, isError } = membersOf(output);
   const blocks = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
   if (!Array.isArray(blocks))
-    throw refusal(`its content is ${kindOf(content)}, not a text or a list of blocks`);
+    throw refusal(`content must be a string or an array of blocks (got ${kindOf(content)})`);
   const full: unknown[] = [];
   for (const block of blocks as readonly unknown[]) full.push(await storableBlock(block, keepBlob));
   const short = await shortened(full, tool, keepBlob);
@@ -83,7 +83,7 @@ async function read(output: unknown, tool: Tool, keepBlob: KeepBlob | null): Pro
 
 function membersOf(output: unknown): Readonly<Record<string, unknown>> {
   if (typeof output !== "object" || output === null || Array.isArray(output) || !("content" in output))
-    throw refusal(`it is ${kindOf(output)}, not a text or an object with content`);
+    throw refusal(`the result must be a string or an object with content (got ${kindOf(output)})`);
   return output;
 }
 
@@ -100,11 +100,11 @@ function refusal(why: string): LogError {
 /** Bytes go beside the log; text is made such that any provider takes it. */
 async function storableBlock(value: unknown, keepBlob: KeepBlob | null): Promise<unknown> {
   if (typeof value !== "object" || value === null || !("type" in value) || typeof value.type !== "string")
-    throw refusal("one of its blocks is no object with a type");
-  if (MESSAGE_TYPES_ONLY.has(value.type)) throw refusal(`a result has no ${value.type} block`);
+    throw refusal("every block must be an object with a type");
+  if (MESSAGE_TYPES_ONLY.has(value.type)) throw refusal(`a result cannot contain a block of type ${value.type}`);
   if (value.type === "text") {
     const { text } = value as { readonly text?: unknown };
-    if (typeof text !== "string") throw refusal("one of its text blocks has no text");
+    if (typeof text !== "string") throw refusal("a text block has no text");
     return { ...value, text: text.toWellFormed() };
   }
   const block = value as ContentBlock;
@@ -114,15 +114,15 @@ async function storableBlock(value: unknown, keepBlob: KeepBlob | null): Promise
 async function storableMedia(block: MediaBlock, keepBlob: KeepBlob | null): Promise<ContentBlock> {
   const { data, ...rest } = block;
   if (data === undefined) return block;
-  if (typeof data !== "string") throw refusal(`the data of its ${block.type} is no text`);
+  if (typeof data !== "string") throw refusal(`the data of a block of type ${block.type} must be a string`);
   const bytes = Buffer.from(data, "base64");
-  if (bytes.toString("base64") !== data) throw refusal(`the data of its ${block.type} is not base64`);
+  if (bytes.toString("base64") !== data) throw refusal(`the data of a block of type ${block.type} must be base64`);
   const blob = await tryKeep(bytes, keepBlob);
   if (blob !== null) return { ...rest, blob };
   if (data.length <= MEDIA_CHARS_MAX) return block;
   return {
     type: "text",
-    text: `[${block.type} of ${bytes.length} bytes left out: there is nowhere to keep it]`,
+    text: `[${block.type} of ${bytes.length} bytes omitted: the store does not support blobs]`,
   };
 }
 
@@ -166,8 +166,8 @@ function headAndTail(whole: string, limit: number, blob: string | null): string 
   const head = unbroken(whole.slice(0, headEnd));
   const tail = unbroken(whole.slice(whole.length - (limit - headEnd)));
   const leftOut = whole.length - head.length - tail.length;
-  const where = blob === null ? "and not kept" : `and kept whole as blob ${blob}`;
-  return `${head}\n[${leftOut} of ${whole.length} characters left out here ${where}]\n${tail}`;
+  const where = blob === null ? "and not stored" : `and stored completely as blob ${blob}`;
+  return `${head}\n[${leftOut} of ${whole.length} characters omitted here ${where}]\n${tail}`;
 }
 
 /** A pair that was cut in two leaves nothing. */
@@ -197,11 +197,11 @@ async function storableDetails(
   const { details, state } = writeJsonObject(output).value;
   const own = fieldsIn(details);
   if (own !== null && Object.hasOwn(own, "stateUpdate"))
-    throw refusal("its details have a member stateUpdate, which is where its `state` is kept");
-  if (state !== undefined && fieldsIn(state) === null) throw refusal("its state is no object");
+    throw refusal("details cannot have a field stateUpdate, which is reserved for `state`");
+  if (state !== undefined && fieldsIn(state) === null) throw refusal("state must be an object");
   const update = state === undefined ? {} : { stateUpdate: state };
   if (JSON.stringify(update).length > DETAILS_CHARS_MAX)
-    throw refusal(`its state has more than ${DETAILS_CHARS_MAX} characters`);
+    throw refusal(`state has more than ${DETAILS_CHARS_MAX} characters`);
   if (details === undefined) return { details: state === undefined ? undefined : update, note: null };
   const text = JSON.stringify(details);
   if (text.length <= DETAILS_CHARS_MAX) {
@@ -210,6 +210,6 @@ async function storableDetails(
   }
   const blob = await tryKeep(Buffer.from(text), keepBlob);
   const pointer = blob === null ? {} : { blob };
-  const note = `\n[Details of ${text.length} characters were left out${blob === null ? "" : ` and kept as blob ${blob}`}]`;
+  const note = `\n[Details of ${text.length} characters omitted${blob === null ? "" : ` and stored as blob ${blob}`}]`;
   return { details: { ...pointer, ...update }, note };
 }

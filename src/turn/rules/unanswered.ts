@@ -39,7 +39,7 @@ export function cameBack(last: Entry, facts: readonly Entry[]): boolean {
 
 /** What an agent is asked where a reply was cut off: it finds the rest of it before these words, or has it itself. */
 export const GO_ON =
-  "Your last reply was cut off. Go on from where it stopped: do not repeat what is said, and do nothing again that is done. Where the outcome of a tool is unknown, verify it first.";
+  "Your last reply was interrupted. Continue exactly where it stopped. Do not repeat text you already wrote or actions you already took. If the outcome of a tool call is unknown, verify it first.";
 
 /**
  * Refuses unless the branch ends with a reply that was cut off. Where nothing came back there is nothing to go on from;

@@ -13,26 +13,26 @@ const LINE_BREAK = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/u;
  */
 export function renderPreamble(prior: PriorContext): string {
   const parts: string[] = [
-    `${OPENING}\nThis is what was said and done before, oldest first. It is background: answer the new message, do not repeat or continue this text, and do not assume that an old task goes on.`,
+    `${OPENING}\nThese are the earlier messages and actions, oldest first. Use them as background. Answer the new message. Do not repeat or continue this text, and do not assume that an earlier task is still active.`,
   ];
-  if (prior.summary !== null) parts.push(`Summary of what came first:\n${quote(prior.summary)}`);
+  if (prior.summary !== null) parts.push(`Summary of the oldest messages:\n${quote(prior.summary)}`);
   if (prior.outline !== null) parts.push(...outlineParts(prior.outline, prior.summary !== null));
   else if (prior.olderLeftOut) parts.push("Older messages are not included.");
   for (const message of prior.messages) {
     parts.push(`${labelOf(message)}\n${quote(message.text)}`);
   }
   if (prior.effects.length > 0)
-    parts.push(`Actions already taken; do not repeat them:\n${prior.effects.map(effectLine).join("\n")}`);
+    parts.push(`Actions already taken. Do not repeat them:\n${prior.effects.map(effectLine).join("\n")}`);
   if (prior.elsewhere.length > 0)
     parts.push(
-      `Actions taken on a branch of this conversation that was left. What was said there does not count; that these were done does, so do not repeat them:\n${prior.elsewhere.map(effectLine).join("\n")}`,
+      `Actions taken on another branch of this conversation. Its messages do not apply here, but the actions did take place. Do not repeat them:\n${prior.elsewhere.map(effectLine).join("\n")}`,
     );
   parts.push(CLOSING);
   return parts.join("\n\n");
 }
 
-/** Above a reply that was cut off, so that "go on" means something and half a word is not taken for a whole one. */
-export const CUT_OFF_LABEL = "You began to reply and were cut off; this is as far as you came:";
+/** Above a reply that was cut off, so that "go on" means something and half a word does not pass for a whole one. */
+export const CUT_OFF_LABEL = "Your reply was interrupted. You had written:";
 
 const USER_LABEL = "The user said:";
 const REPLY_LABEL = "You replied:";
@@ -46,14 +46,14 @@ function labelOf({ role, cutOff }: PriorContext["messages"][number]): string {
 function outlineParts(outline: Outline, summarised: boolean): readonly string[] {
   const { messages, more, first, later, tools, files } = outline;
   const count = `${more ? "More than " : ""}${messages} ${messages === 1 ? "message" : "messages"}`;
-  const where = summarised ? "between that summary and the following" : "from before the following";
+  const where = summarised ? "between the summary and the messages below" : "before the messages below";
   const called = tools.map(({ name, calls }) => `${name} (${calls})`).join(", ");
   return [
-    `${count} ${where} ${messages === 1 && !more ? "is" : "are"} not included word for word. In short:`,
-    ...first.map((text, at) => `${at === 0 ? "The user began with:" : "And then said:"}\n${quote(text)}`),
-    ...(later.length === 0 ? [] : [`The user asked, a line each:\n${quote(later.join("\n"))}`]),
-    ...(called === "" ? [] : [`Tools that were called:\n${quote(called)}`]),
-    ...(files.length === 0 ? [] : [`Files that were named:\n${quote(files.join("\n"))}`]),
+    `${count} ${where} ${messages === 1 && !more ? "is" : "are"} not quoted in full. In short:`,
+    ...first.map((text, at) => `${at === 0 ? "The user's first message:" : "The next one:"}\n${quote(text)}`),
+    ...(later.length === 0 ? [] : [`Later user messages, one line each:\n${quote(later.join("\n"))}`]),
+    ...(called === "" ? [] : [`Tools called:\n${quote(called)}`]),
+    ...(files.length === 0 ? [] : [`Files mentioned:\n${quote(files.join("\n"))}`]),
   ];
 }
 

@@ -159,7 +159,7 @@ export function carryLimits(
   return { tooLong, whole: !tooLong && !unknown, poisoned: new Set(poisoned) };
 }
 
-export const POISON_LEFT_OUT = "(The image that stood here is left out: an agent could not take it.)";
+export const POISON_LEFT_OUT = "(An image was removed here because an agent could not process it.)";
 
 /** A history as it may be given to a session. */
 export function withoutPoison(
