@@ -329,11 +329,9 @@ async function goBack(
   const { space, id } = work.conversation;
   const cut = await readCut(space, id, entry);
   if (cut.editable === null)
-    throw new LogError(
-      "invalid_request",
-      `Entry ${entry} is not a user message, so it cannot be edited`,
-      { entry },
-    );
+    throw new LogError("invalid_request", `Entry ${entry} is not a user message, so it cannot be edited`, {
+      entry,
+    });
   await closeAbandonedTurn(work, options);
   await moveBranch(work, cut.at);
   return cut;

@@ -55,7 +55,7 @@ test("reads as prose, quoted, with a marked end and the new words last", async (
   expect(withPreamble(context, "hello")).toBe(
     [
       "[Earlier conversation, restored from its log]",
-      "This is what was said and done before, oldest first. It is background: answer the new message, do not repeat or continue this text, and do not assume that an old task goes on.",
+      "These are the earlier messages and actions, oldest first. Use them as background. Answer the new message. Do not repeat or continue this text, and do not assume that an earlier task is still active.",
       "",
       "The user said:",
       "> Please write to Bob.",
@@ -67,7 +67,7 @@ test("reads as prose, quoted, with a marked end and the new words last", async (
       "The user said:",
       "> Thanks",
       "",
-      "Actions already taken; do not repeat them:",
+      "Actions already taken. Do not repeat them:",
       '> send_email {"to":"bob"}: done',
       '> send_email {"to":"eve"}: outcome unknown, verify before retrying',
       "",
@@ -89,7 +89,7 @@ test("carries the last 20 texts and says that there were more", async () => {
   expect(texts(context)).toHaveLength(20);
   expect([texts(context)[0], texts(context).at(-1)]).toEqual(["user: u10", "assistant: a29"]);
   expect(context.olderLeftOut).toBe(true);
-  expect(renderPreamble(context)).toContain("10 messages from before the following are not included");
+  expect(renderPreamble(context)).toContain("\n10 messages ");
 });
 
 test("empty rows take no place, and the limit counts what is left", async () => {
@@ -234,9 +234,7 @@ test("the latest summary is found behind the 20 texts, and the gap between is to
   const at = await made(user("old"), { type: "compaction", summary: "They met.", id: "s" }, ...many);
   const context = await priorOf(at);
   expect([context.summary, context.messages.length, context.olderLeftOut]).toEqual(["They met.", 20, true]);
-  expect(renderPreamble(context)).toContain(
-    "40 messages between that summary and the following are not included",
-  );
+  expect(renderPreamble(context)).toContain("40 messages");
   await at.conversation.hide("s");
   expect((await priorOf(at)).summary).toBeNull();
   await at.conversation.hide("s", false);

@@ -100,5 +100,9 @@ function newestWithin(texts: readonly string[], room: number): readonly string[]
 async function nodeAt({ space, id }: Conversation, entry: string): Promise<NodeAt> {
   const node = await space.entry(id, parseEntryId(entry));
   if (node.place !== null) return { ...node.place, id: node.id };
-  throw new LogError("unknown_target", `Entry ${entry} is an annotation, such as a label, and not on a branch. Use the id of a message.`, { target: entry });
+  throw new LogError(
+    "unknown_target",
+    `Entry ${entry} is an annotation, such as a label, and not on a branch. Use the id of a message.`,
+    { target: entry },
+  );
 }

@@ -136,14 +136,18 @@ function summaryIn(outcome: ModelOutcome): string {
   const { content, finish } = outcome.answer;
   if (finish === "length")
     throw new SummaryRefused("length", "The summary was cut off by the model's output limit");
-  if (finish === "filtered") throw new SummaryRefused("filtered", "The provider's filter blocked the summary");
+  if (finish === "filtered")
+    throw new SummaryRefused("filtered", "The provider's filter blocked the summary");
   if (finish === "calls" || content.some((block) => block.type === "toolCall"))
     throw new SummaryRefused("tool_call", "The model called a tool instead of writing a summary");
   if (finish !== "stop") throw new SummaryRefused("unfinished", "The model did not finish its summary");
   const text = textOfBlocks(content).trim();
   if (text === "") throw new SummaryRefused("empty", "The summary was empty");
   if (!text.split("\n").some((line) => SUMMARY_HEADINGS.includes(line.trim())))
-    throw new SummaryRefused("shapeless", "The model's answer is not a summary: it lacks the required headings");
+    throw new SummaryRefused(
+      "shapeless",
+      "The model's answer is not a summary: it lacks the required headings",
+    );
   return text;
 }
 

@@ -197,7 +197,10 @@ async function visibleMessages(
 
 function labelBlock(block: ContentBlock): ContentBlock {
   if (!isMedia(block)) return block;
-  return { type: "text", text: `[${labelOf(block)}: omitted, because the provider rejected a request that contained it]` };
+  return {
+    type: "text",
+    text: `[${labelOf(block)}: omitted, because the provider rejected a request that contained it]`,
+  };
 }
 
 /** Which messages were there when a request was refused; none where that never happened. */

@@ -89,11 +89,9 @@ async function readContinued(conversation: Conversation, name: string | null): P
   if (name === "latest") return conversation.latestRun();
   const run = await findRun(conversation, name);
   if (run === null)
-    throw new LogError(
-      "invalid_request",
-      `Run ${name} not found in conversation ${conversation.id}`,
-      { run: name },
-    );
+    throw new LogError("invalid_request", `Run ${name} not found in conversation ${conversation.id}`, {
+      run: name,
+    });
   return run;
 }
 

@@ -107,7 +107,5 @@ function namesIn(tools: Json | undefined): readonly string[] {
 }
 
 function cannotBeCalled(tools: readonly string[]): string {
-  return tools.length === 0
-    ? "Its tools are unavailable"
-    : `Its tools are unavailable: ${tools.join(", ")}`;
+  return tools.length === 0 ? "Its tools are unavailable" : `Its tools are unavailable: ${tools.join(", ")}`;
 }

@@ -19,7 +19,12 @@ export async function loadSdk(load: () => Promise<McpSdk> = loadPackage): Promis
     return await load();
   } catch (cause) {
     const why = "MCP servers require the package @modelcontextprotocol/sdk";
-    throw new LogError("invalid_request", `${why}. Run \`npm install @modelcontextprotocol/sdk\`.`, {}, { cause });
+    throw new LogError(
+      "invalid_request",
+      `${why}. Run \`npm install @modelcontextprotocol/sdk\`.`,
+      {},
+      { cause },
+    );
   }
 }
 

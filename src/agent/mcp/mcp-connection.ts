@@ -91,7 +91,9 @@ export class McpConnection {
     try {
       if (this.#closed) throw new Error("it was closed");
       if (this.#openings.length >= OPENINGS_MAX)
-        throw new Error(`it was started ${OPENINGS_MAX} times in the last minute. Holdfast waits before it tries again`);
+        throw new Error(
+          `it was started ${OPENINGS_MAX} times in the last minute. Holdfast waits before it tries again`,
+        );
       this.#openings = [...this.#openings, startMs];
       const startedMs = performance.now();
       const sdk = await loadSdk();
@@ -160,7 +162,8 @@ export class McpConnection {
       return { content: `${name} was not called. ${errorText(error)}.`, isError: true };
     }
     const live = this.#live;
-    if (live === null) return { content: `${name} was not called: its server is not running.`, isError: true };
+    if (live === null)
+      return { content: `${name} was not called: its server is not running.`, isError: true };
     const { client, transport, sdk } = live;
     if (transport instanceof StdioTransport && transport.identity !== null)
       await run.recordProcess(identityText(transport.identity));

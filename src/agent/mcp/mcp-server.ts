@@ -47,8 +47,7 @@ export function checkServers(servers: readonly McpServer[]): readonly McpServer[
 function checkPlace(server: McpServer): void {
   const { name } = server;
   const [command, url] = ["command" in server ? server.command : null, "url" in server ? server.url : null];
-  if ((command === null) === (url === null))
-    throw wrong(name, "set command or url, not both");
+  if ((command === null) === (url === null)) throw wrong(name, "set command or url, not both");
   if (url !== null && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
     throw wrong(name, "url must start with http:// or https://");
   // `fetch` refuses it, and repeats it.

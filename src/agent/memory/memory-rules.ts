@@ -50,8 +50,7 @@ export function normalizeKey(text: string): string {
     .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, "_")
     .replaceAll(/^_|_$/g, "");
   const key = firstChars(plain, KEY_CHARS_MAX).replace(/_$/, "");
-  if (key === "")
-    throw wrong("The key of a memory must contain a letter or a digit. Set `key` or `title`.");
+  if (key === "") throw wrong("The key of a memory must contain a letter or a digit. Set `key` or `title`.");
   return key;
 }
 
@@ -112,8 +111,7 @@ function titleOf(input: string | undefined, content: string): string {
 
 function checkWords(field: string, input: readonly string[] = []): readonly string[] {
   const words = [...new Set(input.map((word) => word.toWellFormed().trim()).filter(Boolean))];
-  if (words.length > WORDS_MAX)
-    throw wrong(`${field} has ${words.length} items. The limit is ${WORDS_MAX}.`);
+  if (words.length > WORDS_MAX) throw wrong(`${field} has ${words.length} items. The limit is ${WORDS_MAX}.`);
   if (words.some((word) => word.length > WORD_CHARS_MAX || /[\n\r]/.test(word)))
     throw wrong(`Each item of ${field} must be one line of at most ${WORD_CHARS_MAX} characters`);
   return words;

@@ -118,7 +118,8 @@ export class Memory {
     options: { readonly limit?: number } = {},
   ): Promise<readonly MemoryHit[]> {
     const words = memoryQuery(query);
-    if (words.literal.length === 0) throw new LogError("invalid_request", "The search text must contain a word");
+    if (words.literal.length === 0)
+      throw new LogError("invalid_request", "The search text must contain a word");
     const all = await this.memories(scopes);
     const scopeOf = new Map(all.map(({ memory, scope }) => [memory, scope]));
     const memories = all.map(({ memory }) => memory);

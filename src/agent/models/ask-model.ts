@@ -148,7 +148,8 @@ function isUnknownEvent(error: unknown): boolean {
 }
 
 function endingOfFinish(finish: FinishReason): Ending | null {
-  if (finish === null) return brokenStream("The model's service closed the connection before the answer was complete");
+  if (finish === null)
+    return brokenStream("The model's service closed the connection before the answer was complete");
   if (finish.unified === "interrupted") return brokenStream("The model's service cut the answer off");
   if (finish.unified !== "error") return null;
   return brokenStream(

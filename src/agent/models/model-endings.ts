@@ -116,7 +116,9 @@ function signsOf(error: unknown): ErrorSigns {
   };
   const message = safeMessage(typeof fields.message === "string" ? fields.message : "");
   const fallback =
-    status === null ? "The model's service returned an error" : `The model's service returned status ${status}`;
+    status === null
+      ? "The model's service returned an error"
+      : `The model's service returned status ${status}`;
   return { code: codeIn(details, 0), message: message === "" ? fallback : message, data };
 }
 

@@ -30,7 +30,10 @@ type PartialModel = Pick<AgentModel, "id" | "model"> & Partial<AgentModel>;
 export function wholeModel(partial: PartialModel): AgentModel {
   const { id, window = null, maxOutput = null, price = null } = partial;
   if (typeof id !== "string" || id.trim() === "")
-    throw new LogError("invalid_request", "The model id is empty. Use provider/name, for example openai/gpt-5.");
+    throw new LogError(
+      "invalid_request",
+      "The model id is empty. Use provider/name, for example openai/gpt-5.",
+    );
   checkNumbers({ window: window ?? undefined, maxOutput: maxOutput ?? undefined }, SIZES);
   if (price !== null) {
     const { input, output } = price;
@@ -123,11 +126,10 @@ function settingsOf(id: string, provider: Provider, options: OpenModelOptions): 
 }
 
 function noKey(id: string, { keyVariable }: Provider): LogError {
-  return new LogError(
-    "invalid_request",
-    `Missing API key for ${id}. Set ${keyVariable}.`,
-    { model: id, variable: keyVariable },
-  );
+  return new LogError("invalid_request", `Missing API key for ${id}. Set ${keyVariable}.`, {
+    model: id,
+    variable: keyVariable,
+  });
 }
 
 async function load(

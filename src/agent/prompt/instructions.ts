@@ -116,7 +116,11 @@ async function readStart(path: string, real: string, bytesMax: number): Promise<
     if (text === null) return none(issueOf(path, "binary", "it is not UTF-8 text"));
     if (size <= bytesMax) return { text, bytes, issue: null };
     const note = `its last ${size - bytes} bytes are omitted`;
-    return { text: `${text}\n[This file exceeds the size limit: ${note}.]`, bytes, issue: issueOf(path, "cut", note) };
+    return {
+      text: `${text}\n[This file exceeds the size limit: ${note}.]`,
+      bytes,
+      issue: issueOf(path, "cut", note),
+    };
   } catch (error) {
     return none(issueOf(path, "unreadable", error instanceof Error ? error.message : String(error)));
   }

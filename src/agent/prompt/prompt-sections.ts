@@ -76,15 +76,14 @@ export function checkPatch(patch: { readonly [name: string]: unknown }): void {
   for (const [name, text] of Object.entries(patch)) {
     if (!isPatched(name)) throw refused(`Unknown section ${JSON.stringify(name)} of the system prompt`);
     if (text !== null && typeof text !== "string")
-      throw refused(`Section ${name} of the system prompt must be a string, or null to remove it (got ${typeof text})`);
+      throw refused(
+        `Section ${name} of the system prompt must be a string, or null to remove it (got ${typeof text})`,
+      );
   }
 }
 
 function refused(problem: string): LogError {
-  return new LogError(
-    "invalid_request",
-    `${problem}. Sections you can change: ${PATCHED.join(", ")}.`,
-  );
+  return new LogError("invalid_request", `${problem}. Sections you can change: ${PATCHED.join(", ")}.`);
 }
 
 function isPatched(name: string): name is PatchedName {

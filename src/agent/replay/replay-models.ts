@@ -89,11 +89,9 @@ async function openModels(options: ReplayOptions, source: ReplaySource): Promise
   const own = modelOfSettings(await source.conversation.settings({ at: source.end }));
   const models = options.models.length > 0 ? options.models : own === null ? [] : [own];
   if (models.length === 0)
-    throw new LogError(
-      "invalid_request",
-      "The original has no model that can be used. Set `models`.",
-      { model: null },
-    );
+    throw new LogError("invalid_request", "The original has no model that can be used. Set `models`.", {
+      model: null,
+    });
   const opened: AgentModel[] = [];
   for (const one of models) opened.push(await open(one));
   for (const one of opened) checkCostLimit(one, options.maxCostMicros);

@@ -74,9 +74,7 @@ export async function runSkillOrder(agent: Agent, to: Conversation | string, res
     throw new LogError("invalid_request", "Use `/skill NAME` or `/skill NAME off`");
   if (off === "off") {
     const { changed } = await agent.deactivateSkill(to, name);
-    return changed
-      ? `Skill ${name} is no longer active.`
-      : `Skill ${name} is not active.`;
+    return changed ? `Skill ${name} is no longer active.` : `Skill ${name} is not active.`;
   }
   const { skill, changed } = await agent.activateSkill(to, name);
   return changed

@@ -135,10 +135,7 @@ function fieldsIn(front: string): ReadonlyMap<string, FrontmatterValue> {
 function scalarOf(node: Node | null, line: number): Scalar {
   if (node === null) return null;
   if (!isScalar<string>(node) || isAlias(node) || node.anchor !== undefined || node.tag !== undefined)
-    throw wrongLine(
-      line,
-      "unsupported value. Use text, true, false, a list or nested fields.",
-    );
+    throw wrongLine(line, "unsupported value. Use text, true, false, a list or nested fields.");
   const { value, type } = node;
   if (type !== "PLAIN") return value;
   if (/^(?:true|false)$/i.test(value)) return value.toLowerCase() === "true";

@@ -95,7 +95,8 @@ export class SkillFinder {
       if (real === null && (await lstat(path).catch(() => null)) === null) return null;
       if (real === null) return { issue: issueOf(path, "unreadable", "it is a broken symbolic link") };
       const own = await realpath(folder);
-      if (!isWithin(own, real)) return { issue: issueOf(path, "outside", "it is a symbolic link to a place outside its folder") };
+      if (!isWithin(own, real))
+        return { issue: issueOf(path, "outside", "it is a symbolic link to a place outside its folder") };
       if (inside !== null && !isWithin(await realpath(inside), own))
         return { issue: issueOf(folder, "outside", "it is a symbolic link to a place outside the project") };
       const stats = await stat(real);

@@ -127,7 +127,10 @@ class Pulse implements Disposable {
  */
 export function directSteps(task: string): DurableStep {
   if (typeof task !== "string" || task.trim() === "")
-    throw new LogError("invalid_request", "The task id must be a non-empty string that is the same in every attempt");
+    throw new LogError(
+      "invalid_request",
+      "The task id must be a non-empty string that is the same in every attempt",
+    );
   return engineSteps({ engine: "direct", taskId: task, run: (_, body) => body() });
 }
 

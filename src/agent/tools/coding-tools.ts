@@ -31,8 +31,7 @@ const text = (input: Json, name: string): string => wordsIn(fieldsOf(input)[name
 function readTool(cwd: string): Tool {
   return {
     name: "read",
-    description:
-      "Read a text or image file. Use `line` and `lines` to read only part of a text file.",
+    description: "Read a text or image file. Use `line` and `lines` to read only part of a text file.",
     input: objectSchema(
       {
         path: PATH,
@@ -106,8 +105,7 @@ async function edited(cwd: string, input: Json): Promise<{ readonly next: string
   const [old, by] = [text(input, "old"), text(input, "new")];
   const { bytes, path } = await readWholeFile(cwd, text(input, "path"));
   const whole = textOf(bytes, path);
-  if (old === "")
-    throw new Error("`old` is empty. Pass the text to replace. The file was not changed.");
+  if (old === "") throw new Error("`old` is empty. Pass the text to replace. The file was not changed.");
   if (old === by) throw new Error("`old` and `new` are the same. The file was not changed.");
   const first = whole.indexOf(old);
   if (first === -1)

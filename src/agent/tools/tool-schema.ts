@@ -35,11 +35,7 @@ export function toolsByName(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   for (const tool of tools) {
     const { name } = toolDefinition(tool);
     if (byName.has(name))
-      throw new LogError(
-        "invalid_request",
-        `Two tools have the name ${name}. Rename one.`,
-        { tool: name },
-      );
+      throw new LogError("invalid_request", `Two tools have the name ${name}. Rename one.`, { tool: name });
     byName.set(name, tool);
   }
   return byName;
@@ -146,7 +142,8 @@ function checkSchema(schema: Json, where: string = "the schema", depth: number =
       throw wrong(`${where} has the unknown type ${JSON.stringify(one)}`);
   if (required !== undefined && !isListOf(required, "string"))
     throw wrong(`${where}.required must be an array of names`);
-  if (fields["enum"] !== undefined && !Array.isArray(fields["enum"])) throw wrong(`${where}.enum must be an array`);
+  if (fields["enum"] !== undefined && !Array.isArray(fields["enum"]))
+    throw wrong(`${where}.enum must be an array`);
   if (properties !== undefined && fieldsIn(properties) === null)
     throw wrong(`${where}.properties must be an object`);
   for (const [name, inner] of Object.entries(fieldsIn(properties) ?? {}))

@@ -67,7 +67,8 @@ export async function act(call: ToolCallRequest, options: ActOptions): Promise<A
   }
   if ("output" in output)
     return { result: await normalOutput(output.output, tool, keepBlob), ended: processes };
-  const why = limit === null ? output.error : `${lateText(tool, limit)} Its error: ${errorText(output.error)}`;
+  const why =
+    limit === null ? output.error : `${lateText(tool, limit)} Its error: ${errorText(output.error)}`;
   return { result: await failedOutput(why, tool, keepBlob), ended: [] };
 }
 

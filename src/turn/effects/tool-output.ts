@@ -101,7 +101,8 @@ function refusal(why: string): LogError {
 async function storableBlock(value: unknown, keepBlob: KeepBlob | null): Promise<unknown> {
   if (typeof value !== "object" || value === null || !("type" in value) || typeof value.type !== "string")
     throw refusal("every block must be an object with a type");
-  if (MESSAGE_TYPES_ONLY.has(value.type)) throw refusal(`a result cannot contain a block of type ${value.type}`);
+  if (MESSAGE_TYPES_ONLY.has(value.type))
+    throw refusal(`a result cannot contain a block of type ${value.type}`);
   if (value.type === "text") {
     const { text } = value as { readonly text?: unknown };
     if (typeof text !== "string") throw refusal("a text block has no text");
@@ -116,7 +117,8 @@ async function storableMedia(block: MediaBlock, keepBlob: KeepBlob | null): Prom
   if (data === undefined) return block;
   if (typeof data !== "string") throw refusal(`the data of a block of type ${block.type} must be a string`);
   const bytes = Buffer.from(data, "base64");
-  if (bytes.toString("base64") !== data) throw refusal(`the data of a block of type ${block.type} must be base64`);
+  if (bytes.toString("base64") !== data)
+    throw refusal(`the data of a block of type ${block.type} must be base64`);
   const blob = await tryKeep(bytes, keepBlob);
   if (blob !== null) return { ...rest, blob };
   if (data.length <= MEDIA_CHARS_MAX) return block;

@@ -36,7 +36,12 @@ export const CUT_OFF_LABEL = "Your reply was interrupted. You had written:";
 
 const USER_LABEL = "The user said:";
 const REPLY_LABEL = "You replied:";
-const LABELS: ReadonlySet<string> = new Set([USER_LABEL, REPLY_LABEL, CUT_OFF_LABEL]);
+const LABELS: ReadonlySet<string> = new Set([
+  USER_LABEL,
+  REPLY_LABEL,
+  CUT_OFF_LABEL,
+  "You began to reply and were cut off; this is as far as you came:", // until 0.1.0, in the records of agents
+]);
 
 function labelOf({ role, cutOff }: PriorContext["messages"][number]): string {
   if (role === "user") return USER_LABEL;

@@ -31,7 +31,7 @@ describe("a branch that is left", () => {
     expect(await contextOf(conversation)).toEqual([
       "user:begin",
       "assistant:shared",
-      "user:Summary of a branch that was left:\n\n## Done\ntried",
+      expect.stringMatching(/^user:.*\n\n## Done\ntried$/),
       "user:the other way",
     ]);
     const entry = done.state === "summarised" ? await conversation.entry(done.entry) : null;

@@ -52,7 +52,7 @@ describe("a compaction", () => {
     expect(history).toContain("the tests");
     expect(turn).toContain('{"path":"src/a.ts"}');
     expect(turn).toContain('<result call="c2" tool="tool">\nedited\n</result>');
-    expect(turn).toMatch(/START[^]*\[… \d+ characters left out …\][^]*END/);
+    expect(turn).toMatch(/START[^]*\[… \d+ characters [^…]*…\][^]*END/);
     for (const text of model.asked) expect(text).not.toContain("SECRET THOUGHT");
     expect((turn ?? "").length).toBeLessThan(5_000);
     for (const request of model.requests) expect(request.tools).toEqual([]);

@@ -60,7 +60,7 @@ test("fifty megabytes reach the model by their beginning and end; the whole is k
   expect([asked.includes("first x"), asked.includes("x last")]).toEqual([true, true]);
   const log = JSON.stringify(await Array.fromAsync(at.conversation.log()));
   expect(log.length).toBeLessThan(1_000_000);
-  const [, blob = ""] = /kept whole as blob (\S+)\]/.exec(asked) ?? [];
+  const [, blob = ""] = / blob (\S+)\]/.exec(asked) ?? [];
   expect((await at.conversation.getBlob(blob)).byteLength).toBe(size + 11);
 });
 

@@ -22,9 +22,10 @@ test("a call of the past is made once more as a new, recorded call; the old one 
   ]);
   expect((await at.conversation.effects()).map(({ state }) => state)).toEqual(["done", "done"]);
   expect(await at.conversation.openTurn()).toBeNull();
-  await expect(at.agent.rerun("c", { entry: answer?.id ?? "", call: "9" })).rejects.toThrow(
-    "nothing was run",
-  );
+  await expect(at.agent.rerun("c", { entry: answer?.id ?? "", call: "9" })).rejects.toMatchObject({
+    code: "invalid_request",
+    details: { call: "9" },
+  });
 });
 
 test("a call that is made once more gives its result whole, with what is kept beside it", async () => {
@@ -64,7 +65,7 @@ test("a branch is left with a summary of what only it has; one that fails leaves
   const { leaf } = await at.conversation.head();
   await at.agent.send("c", "two");
   expect(await at.agent.goTo("c", leaf.id, { summarise: true })).toMatchObject({ state: "summarised" });
-  expect((await said(at.conversation)).at(-1)).toContain("Summary of a branch that was left");
+  expect((await said(at.conversation)).at(-1)).toContain("## Goal\nTo see.");
   await at.agent.send("c", "three");
   const before = await at.conversation.head();
   expect(await at.agent.goTo("c", leaf.id, { summarise: true })).toMatchObject({ state: "failed" });

@@ -19,7 +19,7 @@ test("it is left out of the next request, which says so, and of all to come; a n
   expect([first.outcome, first.text]).toEqual(["completed", "I cannot see it"]);
   expect(sent(at, 0)).toContain('"type":"file"');
   expect(sent(at, 1)).not.toContain('"type":"file"');
-  expect(sent(at, 1)).toContain("left out");
+  expect(sent(at, 1)).toContain("[image");
   const later = at.another([{ text: "fine" }]);
   await later.agent.send("c", "go on");
   expect(JSON.stringify(later.model.asked[0]?.prompt)).not.toContain('"type":"file"');

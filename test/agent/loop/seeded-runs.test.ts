@@ -48,7 +48,7 @@ test("where a conversation begins with the answer to seeds, its context says tha
   const { run } = await at.agent.startRun("c", EMAIL, { seeds: SEEDS });
   await at.agent.carryRun("c", run);
   await at.agent.send("c", "thanks");
-  const opening = "user: What is answered here was given apart from this conversation.";
+  const opening = "user: The input that this message answers is not part of the conversation.";
   const lines = [opening, "assistant: Yes.", "user: thanks"];
   // The loop has kept and extended its context; whoever reads it anew says the same.
   expect(at.model.asked[1] && asked(at.model.asked[1]).slice(1)).toEqual(lines);

@@ -1,3 +1,4 @@
+import { refusalText } from "#agent/tools/permissions";
 /** A recorded agent with real effects, replayed in each mode: the outbox and the folder say what ran. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -136,7 +137,7 @@ test("the rules of the agent hold in a replay without effects: what is forbidden
     line.startsWith("toolResult"),
   );
   expect(results[0]).toBe("toolResult: remember the milk");
-  expect(results[2]).toContain("a rule of this conversation forbids");
+  expect(results[2]).toContain(refusalText("shell", "rule"));
   expect(results[3]).toContain("Would write");
 });
 

@@ -110,19 +110,19 @@ const PLAIN = {
 test.each([
   [{ to: "x", kind: null, n: 3, list: [{ y: 1 }], either: 2, fixed: { x: 1 } }, []],
   [{}, ["to is missing"]],
-  [{ to: 1 }, ["to is number"]],
-  [{ to: "x", kind: "c" }, ["kind is none of"]],
-  [{ to: "x", fixed: { x: 2 } }, ["fixed is not"]],
-  [{ to: "x", n: 1.5 }, ["n is number, not integer or null"]],
+  [{ to: 1 }, ["to must be string (got number)"]],
+  [{ to: "x", kind: "c" }, ["kind must be one of"]],
+  [{ to: "x", fixed: { x: 2 } }, ["fixed must be"]],
+  [{ to: "x", n: 1.5 }, ["n must be integer or null"]],
   [{ to: "x", list: [{ y: 1 }, {}] }, ["list[1].y is missing"]],
-  [{ to: "x", either: true }, ["either fits no alternative"]],
+  [{ to: "x", either: true }, ["either does not match"]],
   [{ to: "x", never: 1 }, ["never is not allowed"]],
-  [{ to: "x", extra: 1 }, ["extra is not known"]],
+  [{ to: "x", extra: 1 }, ["extra is an unknown"]],
   [
     JSON.parse('{"to":"x","__proto__":1,"constructor":2}') as Json,
-    ["__proto__ is not known", "constructor is not known"],
+    ["__proto__ is an unknown", "constructor is an unknown"],
   ],
-  [[], ["the input is array, not object"]],
+  [[], ["the input must be object"]],
 ])("plain JSON Schema: %j", async (input, problems) => {
   const checked = await checkInput(tool({ input: PLAIN }), input);
   if (problems.length === 0) expect(checked).toEqual({ value: input });

@@ -21,7 +21,7 @@ test("/skill in an editor activates, lists and ends; another editor that loads t
       expect((await editor.prompt(id, order)).stopReason).toBe("end_turn");
     expect(editor.words()).toContain("bake: Shows bake.");
     expect(editor.words()).toContain("user/bake");
-    expect(editor.words()).toContain("There is no skill");
+    expect(editor.words()).toContain('"cake"');
     expect(model.asked).toEqual([]);
     await editor.prompt(id, "go");
     expect(model.asked[0]?.prompt[0]).toMatchObject({ content: expect.stringContaining("How to bake.") });

@@ -135,7 +135,7 @@ describe("a context", () => {
     expect(await contextOf(conversation)).toEqual([
       "user:one",
       "user:said",
-      "user:Summary of a branch that was left:\n\nB",
+      "user:Summary of another branch of this conversation:\n\nB",
       "user:two",
     ]);
     expect(JSON.stringify(context.messages)).not.toContain("secret");

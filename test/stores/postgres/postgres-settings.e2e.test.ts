@@ -212,7 +212,7 @@ describe("row security, by functions,", () => {
     await rig.subject({ schema: "unfenced" });
     const address = `${rig.server.url}?schema=unfenced&row_security=on`;
     const { status, out } = await holdfastHere(address, ["doctor"]);
-    expect([status, /superuser/.test(out), /not on for blobs/.test(out)]).toEqual([0, true, true]);
+    expect([status, /superuser/.test(out), /not enabled for blobs/.test(out)]).toEqual([0, true, true]);
   });
 
   test("holds for the roles that the guide makes", async () => {
