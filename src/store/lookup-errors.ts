@@ -9,9 +9,13 @@ export function conversationNotFound(conversation: string): LogError {
 
 /** For a place that may never have been on a branch of the conversation. */
 export function nodeNotFound(conversation: ConversationId): LogError {
-  return new LogError("entry_not_found", `The branch position does not exist in conversation ${conversation}`, {
-    conversation,
-  });
+  return new LogError(
+    "entry_not_found",
+    `The branch position does not exist in conversation ${conversation}`,
+    {
+      conversation,
+    },
+  );
 }
 
 /** For a node that a branch passes through, so that it was there once. */

@@ -102,9 +102,13 @@ export function forkStart(
 ): Start & { readonly origin: ForkPoint } {
   const { head, position, node } = from;
   if (position === undefined)
-    throw new LogError("entry_not_found", `Entry ${request.entry} not found in conversation ${request.source}`, {
-      conversation: request.source,
-    });
+    throw new LogError(
+      "entry_not_found",
+      `Entry ${request.entry} not found in conversation ${request.source}`,
+      {
+        conversation: request.source,
+      },
+    );
   const origin = forkPoint(head, position, request.head);
   if (node !== undefined && origin.conversation === origin.source && node.seq > origin.head)
     throw new LogError(
@@ -132,9 +136,13 @@ export function forkStart(
 
 function forkPoint(source: Head, position: EntryPosition, expectedSeq: number | undefined): ForkPoint {
   if (position.place === null)
-    throw new LogError("unknown_target", `Entry ${position.id} is an annotation and not on a branch, so a fork cannot start there`, {
-      target: position.id,
-    });
+    throw new LogError(
+      "unknown_target",
+      `Entry ${position.id} is an annotation and not on a branch, so a fork cannot start there`,
+      {
+        target: position.id,
+      },
+    );
   const { conversation, headSeq } = source;
   const head = expectedSeq ?? headSeq;
   if (!Number.isSafeInteger(head) || head < 1 || head > headSeq)

@@ -110,7 +110,8 @@ function misfit(
 ): string | null {
   if (commit.prev !== last.sum) return "a batch does not follow the one before it";
   if (commit.bytes !== offset - last.offset) return "the length of a batch changed";
-  if (commit.to !== (entries.at(-1)?.seq ?? last.seq)) return "a batch does not end with the entry in its commit line";
+  if (commit.to !== (entries.at(-1)?.seq ?? last.seq))
+    return "a batch does not end with the entry in its commit line";
   let seq = last.seq;
   for (const entry of entries) {
     // What an erase left has gaps; a living log has none.
