@@ -8,7 +8,7 @@ export interface NativeSession {
   readonly updatedAt: string;
 }
 
-/** What a transcript is made from. */
+/** The input of a new transcript. */
 export interface NewTranscript {
   readonly cwd: string;
   readonly messages: readonly Message[];
@@ -18,7 +18,7 @@ export interface NewTranscript {
 
 export type Moved = "moved" | "there" | "missing";
 
-/** What an agent keeps of its own sessions, outside of the protocol. */
+/** An agent's own records of its sessions, outside of the protocol. */
 export interface NativeStore {
   /** Newest first; unreadable files are skipped. */
   list(): Promise<readonly NativeSession[]>;
@@ -33,7 +33,7 @@ export interface NativeStore {
   write?(transcript: NewTranscript): Promise<string>;
   /** Deletes a session's transcript; nothing when there is none. */
   remove?(id: string): Promise<void>;
-  /** Makes the transcript of a session that was begun in one folder belong to another. */
+  /** Moves the transcript of a session from one folder to another. */
   move?(id: string, to: string): Promise<Moved>;
 }
 

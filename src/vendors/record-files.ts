@@ -60,7 +60,7 @@ export async function readEdges(path: string): Promise<Edges | null> {
       return { head: records, tail: records, updatedAt };
     }
     const tail = await readPart(file, size - EDGE_BYTES, EDGE_BYTES);
-    // The line that the edge cuts is no record.
+    // The line at the edge is incomplete.
     return {
       head: recordsIn(head.split("\n").slice(0, -1)),
       tail: recordsIn(tail.split("\n").slice(1)),
@@ -98,7 +98,7 @@ function recordsIn(lines: readonly string[]): readonly Fields[] {
   return lines.map(parseFields).filter((record) => record !== null);
 }
 
-/** What is in a folder; nothing when it cannot be read. */
+/** The entries of a folder; empty when it cannot be read. */
 export async function entriesIn(folder: string): Promise<readonly Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });

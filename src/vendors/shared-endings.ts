@@ -22,7 +22,7 @@ export const PROCESS_GONE: EndingTable = [
   },
 ];
 
-/** What they mean together: for an agent that nobody knows, and for one whose own words are few. */
+/** All of them together: for an unknown agent, and for one with few messages of its own. */
 export const COMMON_ENDINGS: EndingTable = [
   ...DISGUISED,
   ...PROCESS_GONE,
@@ -82,7 +82,7 @@ export function resetInWords(
   return resetMs >= nowMs - MINUTE_MS && resetMs <= nowMs + AHEAD_MS_MAX ? resetMs : null;
 }
 
-/** What the clocks of a zone show, as if it were UTC; null for a zone nobody knows. */
+/** What the clocks of a zone show, as if it were UTC; null for an unknown zone. */
 function wallOf(ms: number, zone: string): Date | null {
   try {
     const parts = new Intl.DateTimeFormat("en-US", {

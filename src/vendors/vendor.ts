@@ -7,18 +7,18 @@ import type { NativeMessage } from "#upstream/upstream";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { NativeStore } from "./native-store.ts";
 
-/** One agent's program: what differs from one to the next beyond what the protocol lets it declare. */
+/** An agent adapter: what differs between agents beyond what the protocol lets them declare. */
 export interface Vendor {
   /** As command lines and the log name it: lower case, and part of its program's name. */
   readonly name: string;
-  /** What it means by what it says at the end. */
+  /** What its errors and texts at the end of a turn mean. */
   readonly endings: EndingTable;
   /** Endings of it that were seen, and what they mean: a test classifies each of them. */
   readonly examples: readonly EndingExample[];
   readonly dialect: Dialect;
   /** The programs that speak the protocol for it, as far as something depends on their version. */
   readonly adapters?: readonly Adapter[];
-  /** What it keeps of its sessions on disk, where that can be read. */
+  /** Its records of sessions on disk, where they can be read. */
   readonly records: VendorRecords | null;
   /** The command that opens a session in its own program, where there is one; null: the id is none of its. */
   resumeCommand?(session: string): readonly string[] | null;
@@ -39,7 +39,7 @@ export interface Adapter {
 /** An id that cannot be taken for an option or a path, nor be anything but a word. */
 const SESSION = /^[A-Za-z0-9][\w.-]{0,199}$/;
 
-/** How a program is told to go on with a session. */
+/** The command that continues a session in the agent's own program. */
 export function resumesBy(...args: readonly string[]): (session: string) => readonly string[] | null {
   return (session) => (SESSION.test(session) ? [...args, session] : null);
 }
@@ -61,7 +61,7 @@ export interface FailureSigns {
   readonly failed?: boolean;
 }
 
-/** What the agent's program says itself, handed out by its adapter beside the protocol. */
+/** The messages of the agent's program, which its adapter passes on beside the protocol. */
 export interface ProgramMessages {
   readonly method: string;
   /** How a session is asked for them: a path in its params and the value to put there. */
@@ -81,10 +81,10 @@ export interface Dialect {
   /** So is what goes by an id of another shape than the model's; but it may answer a command. */
   readonly remarkId: RegExp | null;
   readonly programMessages: ProgramMessages | null;
-  /** What it can do, as far as it is known before it was asked. */
+  /** Its capabilities, as far as they are known before it was asked. */
   readonly resumes: boolean;
   readonly forks: boolean;
-  /** How many tokens its models take, as far as it has not said so itself. */
+  /** How many tokens its models take, until it reports that itself. */
   readonly windowTokens: number;
   /** A prompt that its model's service refused stays in its session, as was seen with it. */
   readonly keepsPrompt: boolean;
@@ -102,7 +102,7 @@ export interface Dialect {
   readonly compactionTools: readonly string[];
   /** The ids of calls as which it shows that it has reviewed another one: no tool runs. */
   readonly reviewCalls: RegExp | null;
-  /** Loading a session destroys its record unless this long has passed since it was begun, loaded or used. */
+  /** Loading a session destroys its record unless this long has passed since it was created, loaded or used. */
   readonly reloadAfterMs: number;
   /** It answers a load in the middle of the history it tells, and does not say when that is over. */
   readonly replaysLate: boolean;
@@ -141,7 +141,7 @@ export interface VendorRecords {
   readonly variable: string;
   /** The records in such a folder. */
   open(folder: string): NativeStore;
-  /** What one of its files is, to a person: "a rollout of Codex". */
+  /** What its files are called for users: "a rollout of Codex". */
   readonly fileName: string;
   /** Whether a file that begins with this line is one of them. */
   isRecord(line: Fields): boolean;
@@ -151,11 +151,11 @@ export interface VendorRecords {
 
 export interface RecordReader {
   add(record: Fields): void;
-  /** What the agent would take up from what was read so far. */
+  /** The messages that the agent would resume with, from the records read so far. */
   messages(): readonly NativeMessage[];
 }
 
-/** What a command of this name is to an agent's program; null when it is words like any other. */
+/** The kind of a command of the agent's program; null for plain text. */
 export function commandKind(
   dialect: Dialect,
   offered: ReadonlySet<string>,

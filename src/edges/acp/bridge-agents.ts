@@ -28,29 +28,29 @@ export interface ForwardedRequest {
 /** A session as the bridge shows it to a host. */
 export abstract class BridgeSession {
   abstract readonly id: string;
-  /** What is chosen is written by it, and not by the bridge. */
+  /** The agent itself records a chosen model; the bridge does not. */
   readonly keepsChoices: boolean = false;
   abstract readonly model: string | null | undefined;
   abstract readonly conversation: ConversationId;
-  /** The result that opened it, as it came: modes, options and whatever else it told; null when there was none. */
+  /** The result that opened the session, unchanged: modes, options and other members. Null when there was none. */
   abstract readonly openAnswer: Message | null;
   /** Its modes, options and commands as they are now. */
   abstract readonly options: SessionOptions;
-  /** Asks what the host asked. The answer keeps its place behind what the session said before. */
+  /** Forwards a request of the host. The answer keeps its place after the lines the session sent before it. */
   abstract forward(request: Message): ForwardedRequest;
-  /** Hands on what the host told. */
+  /** Forwards a notification of the host. */
   abstract notify(message: Message): void;
-  /** Sets what was chosen since it was opened. What it does not know, or refuses, stays as it is. */
+  /** Applies the choices made since the session was opened. Options that the agent does not know or rejects stay as they are. */
   abstract applyChoices(chosen: AgentChoices): Promise<void>;
   /** The log may say something else of it by now. */
   async refresh(): Promise<void> {
     // Most sessions are asked, and not the log.
   }
-  /** The host has heard how the turn ended: what came after may follow. */
+  /** The host has received the end of the turn, so later lines may follow. */
   abstract turnShown(): void;
 }
 
-/** What a host that opens a conversation is told of how it stands. */
+/** The state of a conversation for a host that opens it. */
 export interface RestoredState {
   /** For programs. */
   readonly meta: Fields;
@@ -60,21 +60,21 @@ export interface RestoredState {
   readonly notice: (NoticeText & { readonly meta: Fields }) | null;
 }
 
-/** What the bridge needs of an agent beyond carrying turns. */
+/** What the bridge needs from an agent besides running turns. */
 export interface HostedAgent {
   readonly agent: string;
   readonly account: string | null;
-  /** What it keeps on disk, where that can be read. */
+  /** The agent's records on disk, where they can be read. */
   readonly native: NativeStore | null;
   /** The ids of the logins it offers. */
   readonly logins: readonly string[];
-  /** Its events carry the lines it said: one without a line is not for the host. */
+  /** Its events carry the agent's lines. An event without a line is not for the host. */
   readonly carriesLines: boolean;
   /** The commands it offers in every session; those of an agent of the host's protocol come as its own lines. */
   readonly commands: readonly Fields[];
   /** Its result of `initialize`: it is started if it does not run. */
   introduce(): Promise<Json>;
-  /** Asks what the host asked about no session. */
+  /** Forwards a request that is about no session. */
   forward(request: Message): Promise<ForwardedRequest>;
   notify(message: Message): Promise<void>;
   /** The session that is held for a conversation, in a turn or between two. */
@@ -91,9 +91,9 @@ export interface HostedAgent {
   turnEnded(id: string): Promise<void>;
   /** A host that reads slowly makes the agent wait. */
   pause(paused: boolean): void;
-  /** What a host shows of a call of a tool, beyond what was said of it. */
+  /** What a host shows of a tool call besides the recorded text. */
   describeCall(call: { readonly name: string; readonly input: Json }, cwd: string | null): Fields;
-  /** How a conversation stands that a host opens, where the agent knows more of it than its history. */
+  /** The state of a conversation that a host opens, where the agent knows more than the history does. */
   restored(conversation: string): Promise<RestoredState | null>;
   /** Ends it for good. */
   stop(): Promise<void>;
@@ -101,7 +101,7 @@ export interface HostedAgent {
 
 type UpstreamBridgeSession = BridgeSession & UpstreamSession;
 
-/** An agent with sessions of its own, behind the runtime. */
+/** An agent with its own sessions, run by the runtime. */
 export interface BridgeUpstream extends HostedAgent, Upstream {
   readonly agent: string;
   readonly account: string | null;
@@ -112,19 +112,19 @@ export interface BridgeUpstream extends HostedAgent, Upstream {
 
 type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal";
 
-/** What became of a prompt, as far as a host is told. */
+/** The result of a prompt, as far as a host learns it. */
 export interface BridgeTurn extends Pick<
   SendResult,
   "outcome" | "class" | "message" | "resetAtMs" | "upstream" | "end"
 > {
-  /** Its end in the protocol's words, where whoever carried it says nothing of its own. */
+  /** The stop reason of the protocol, where the agent reports none itself. */
   readonly stop?: {
     readonly reason: StopReason;
     readonly usage?: Fields;
     /** Goes into `_meta.holdfast`. */
     readonly meta?: Fields;
   };
-  /** It was a command: nothing was said that the conversation could be called by. */
+  /** The prompt was a command, so the conversation takes no title from it. */
   readonly isCommand?: boolean;
 }
 
@@ -150,7 +150,7 @@ export interface BridgeAgents {
 interface LoopPlace {
   readonly holdfast: Holdfast;
   readonly clock: Clock;
-  /** What the host opened a conversation with. */
+  /** The parameters with which the host opened a conversation. */
   readonly paramsOf: (conversation: string) => string | null;
   /** Shows the host an update. */
   readonly show: (conversation: string, update: Fields) => void;

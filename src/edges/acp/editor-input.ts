@@ -7,7 +7,7 @@ import type { Json } from "#log/json/json-text";
 import { readJson } from "#log/json/read-json";
 import type { PromptContent } from "#turn/accept";
 
-/** What a person may say to the loop itself. */
+/** The commands that a user can give to the loop itself. */
 export const LOOP_COMMANDS: readonly { readonly [name: string]: Json }[] = [
   {
     name: "compact",
@@ -28,7 +28,7 @@ export interface LoopCommand {
   readonly rest: string;
 }
 
-/** The command a prompt is; null for anything that is said to the model. */
+/** The command in a prompt; null for a prompt to the model. */
 export function loopCommandIn(content: PromptContent): LoopCommand | null {
   const [block, ...more] = typeof content === "string" ? [{ type: "text", text: content } as const] : content;
   if (block?.type !== "text" || more.length > 0) return null;
@@ -72,7 +72,7 @@ export class EditorServers {
   }
 }
 
-/** One that cannot be opened whatever happens costs none of the others; what is not given is told as missing. */
+/** A server that cannot be opened does not affect the others and is reported as missing. */
 function serversIn(list: Json): readonly McpServer[] {
   const servers: McpServer[] = [];
   for (const entry of listIn(list)) {

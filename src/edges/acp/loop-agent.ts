@@ -31,7 +31,7 @@ import { SessionOptions } from "#edges/acp/agent/session-options";
 
 /** An agent loop to be served to a host. */
 export interface AgentLoop {
-  /** What it is called towards the host. */
+  /** The agent's name for the host. */
   readonly name: string;
   readonly loop: AgentOptions;
 }
@@ -58,7 +58,7 @@ export class LoopAgent implements HostedAgent {
     this.#editor = editor;
   }
 
-  /** A model that cannot be asked is told before anything is begun with it. */
+  /** Rejects a model that cannot be called before anything begins with it. */
   async introduce(): Promise<Json> {
     await this.#open(this.#options.model);
     return {
@@ -126,7 +126,7 @@ export class LoopAgent implements HostedAgent {
     return restoredState(restored, await this.#isRunning(restored.openTurn));
   }
 
-  /** Ends what an open turn has left running, where its host is gone: an editor that opens it finds nothing still at work. */
+  /** Ends the processes of an open turn whose host is gone, so that an editor that opens it finds nothing still running. */
   async endAbandonedProcesses(id: string): Promise<void> {
     const conversation = await this.#holdfast.conversation(id);
     if ((await conversation.openTurn()) === null) return;
@@ -139,7 +139,7 @@ export class LoopAgent implements HostedAgent {
     }
   }
 
-  /** Whether somebody is at work on the turn just now: it is open because it runs. */
+  /** Whether a process is running the turn now, so that it is open because it runs. */
   async #isRunning(turn: OpenTurn | null): Promise<boolean> {
     const { isDead = isDeadProcess } = this.#options;
     const lease = turn?.lease ?? null;
@@ -151,7 +151,7 @@ export class LoopAgent implements HostedAgent {
   }
 
   async notify(): Promise<void> {
-    // Nobody listens for what is only told.
+    // No one listens for notifications.
   }
 
   async listSessions(): Promise<Json> {
@@ -184,7 +184,7 @@ export class LoopAgent implements HostedAgent {
   }
 }
 
-/** What a host is told of a conversation that it opens; the messages themselves are shown as updates. */
+/** The state of a conversation for a host that opens it. The messages follow as updates. */
 function restoredState(restored: Restored, isRunning: boolean): RestoredState {
   const { conversation: _, messages, ...state } = restored;
   const meta: Fields = { ...(readJson(JSON.stringify(state)) as Fields), messages: messages.length };
@@ -233,7 +233,7 @@ const KINDS: { readonly [tool: string]: string } = {
   shell: "execute",
 };
 
-/** What a host shows of a call: a title, its kind, the file it is about, and a change of a file as such. */
+/** What a host shows of a call: a title, its kind, the file it is about, and a change of a file. */
 function toolView(call: { readonly name: string; readonly input: Json }, cwd: string | null): Fields {
   const { name } = call;
   const input = fieldsOf(call.input);
@@ -271,7 +271,7 @@ interface SessionModels {
   refresh(session: LoopSession): Promise<void>;
 }
 
-/** What a host is shown of a conversation that an agent loop carries: there is no session of a vendor behind it. */
+/** What a host shows of a conversation that the agent loop runs: there is no vendor session. */
 export class LoopSession extends BridgeSession {
   readonly id: string;
   readonly conversation: ConversationId;
@@ -324,14 +324,14 @@ export class LoopSession extends BridgeSession {
   }
 
   notify(): void {
-    // Nobody listens for what is only told.
+    // No one listens for notifications.
   }
 
   async applyChoices(): Promise<void> {
-    // The log says which model is asked.
+    // The log records which model is called.
   }
 
   turnShown(): void {
-    // It says nothing between turns.
+    // It sends nothing between turns.
   }
 }

@@ -20,7 +20,7 @@ import { unknownMethod } from "./agent/connection.ts";
 import { Pausable } from "./host/host-wire.ts";
 import type { Message } from "./wire/spans.ts";
 
-/** Any upstream behind the bridge. It says no lines of the host's protocol: updates are made from its events. */
+/** Any upstream, behind the bridge. It has no lines of the protocol, so updates are built from its events. */
 export class PlainUpstream implements BridgeUpstream {
   readonly native = null;
   readonly logins: readonly string[] = [];
@@ -28,7 +28,7 @@ export class PlainUpstream implements BridgeUpstream {
   readonly commands: readonly Fields[] = [];
   readonly endings?: EndingTable;
   readonly #upstream: Upstream;
-  /** The session that was last begun for each conversation. */
+  /** The latest session of each conversation. */
   readonly #sessions = new Map<string, PlainSession>();
   readonly #reading = new Pausable();
 
@@ -91,7 +91,7 @@ export class PlainUpstream implements BridgeUpstream {
   }
 
   async notify(): Promise<void> {
-    // Nobody listens for what is only told.
+    // No one listens for notifications.
   }
 
   sessionOf(conversation: string): PlainSession | null {
@@ -107,7 +107,7 @@ export class PlainUpstream implements BridgeUpstream {
   }
 
   async forget(): Promise<void> {
-    // What it keeps of a session is its own affair.
+    // The upstream decides what it keeps of a session.
   }
 
   async yieldSession(): Promise<void> {
@@ -216,7 +216,7 @@ class PlainSession extends BridgeSession implements UpstreamSession {
   }
 
   notify(): void {
-    // Nobody listens for what is only told.
+    // No one listens for notifications.
   }
 
   async applyChoices(): Promise<void> {
@@ -224,6 +224,6 @@ class PlainSession extends BridgeSession implements UpstreamSession {
   }
 
   turnShown(): void {
-    // It says nothing between turns.
+    // It sends nothing between turns.
   }
 }

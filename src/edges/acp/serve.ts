@@ -42,7 +42,7 @@ async function loadLoop(loop: AgentLoop): Promise<LoadedLoop> {
   return (await import("./loop-turns.ts")).openLoop(loop);
 }
 
-/** A line that is too long is answered as one that is no message; those around it count. */
+/** A line that is too long is answered like an invalid message; the lines around it are processed. */
 function split(lines: LineSplitter, chunk: Uint8Array): readonly Uint8Array[] {
   try {
     return lines.push(chunk);

@@ -23,18 +23,12 @@ export function matchKeys(a: readonly unknown[], b: readonly unknown[]): readonl
   const end = sharedEnd(left, right);
   const ends: Ends = [left.length - end, right.length - end];
   for (let from: Pair = [0, 0]; from[0] < ends[0] && from[1] < ends[1];)
-    from = matchRound({ left, right, ends }, from, pairs);
+    from = matchRound(left, right, ends, from, pairs);
   for (let back = end; back > 0; back--) pairs.push([left.length - back, right.length - back]);
   return pairs.map(([x, y]) => [one[x] ?? 0, other[y] ?? 0]);
 }
 
 type Ends = readonly [left: number, right: number];
-
-interface Sequences {
-  readonly left: readonly number[];
-  readonly right: readonly number[];
-  readonly ends: Ends;
-}
 
 function placesOf(keys: readonly unknown[], shared: ReadonlySet<unknown>): readonly number[] {
   const places: number[] = [];
@@ -53,7 +47,13 @@ function sharedEnd(left: readonly number[], right: readonly number[]): number {
 type Reached = Int32Array;
 
 /** One round of Myers' greedy search from a point; adds the pairs of the way it found and gives where that ends. */
-function matchRound({ left, right, ends }: Sequences, from: Pair, pairs: Pair[]): Pair {
+function matchRound(
+  left: readonly number[],
+  right: readonly number[],
+  ends: Ends,
+  from: Pair,
+  pairs: Pair[],
+): Pair {
   const [fromX, fromY] = from;
   const size: Ends = [ends[0] - fromX, ends[1] - fromY];
   const trace: Reached[] = [];
@@ -65,11 +65,11 @@ function matchRound({ left, right, ends }: Sequences, from: Pair, pairs: Pair[])
       if (x === NONE) continue;
       while (x < size[0] && x - k < size[1] && left[fromX + x] === right[fromY + x - k]) x++;
       reached[k + edits] = x;
-      if (x === size[0] && x - k === size[1]) return walkBack([...trace, reached], k, { from, size, pairs });
+      if (x === size[0] && x - k === size[1]) return walkBack([...trace, reached], k, from, size, pairs);
     }
     trace.push(reached);
   }
-  return walkBack(trace, furthest(trace.at(-1) ?? new Int32Array(1)), { from, size, pairs });
+  return walkBack(trace, furthest(trace.at(-1) ?? new Int32Array(1)), from, size, pairs);
 }
 
 /** Where the next edit leads on a diagonal: one down from the diagonal above, or one to the right from the one below. */
@@ -92,13 +92,7 @@ function furthest(reached: Reached): number {
   return best;
 }
 
-interface Walk {
-  readonly from: Pair;
-  readonly size: Ends;
-  readonly pairs: Pair[];
-}
-
-function walkBack(trace: readonly Reached[], end: number, { from, size, pairs }: Walk): Pair {
+function walkBack(trace: readonly Reached[], end: number, from: Pair, size: Ends, pairs: Pair[]): Pair {
   const [fromX, fromY] = from;
   const matches: Pair[] = [];
   let k = end;

@@ -40,18 +40,16 @@ export class SeqIndex {
   }
 }
 
-interface Stretch {
-  readonly after: number;
-  readonly until: number;
-  readonly limit: number;
-  readonly newestFirst: boolean;
-}
-
 /** Up to `limit` of rising numbers: those after one, or those before it from the last on, and none beyond `until`. */
 function stretchOf(
   length: number,
   numberAt: (index: number) => number,
-  { after, until, limit, newestFirst }: Stretch,
+  {
+    after,
+    until,
+    limit,
+    newestFirst,
+  }: { readonly [K in "after" | "until" | "limit" | "newestFirst"]: NonNullable<SeqRequest[K]> },
 ): readonly number[] {
   let [low, high] = [0, length];
   while (low < high) {

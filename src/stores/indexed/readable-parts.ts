@@ -22,14 +22,11 @@ export function seqsToDamage(log: IndexedLog, request: SeqRequest): readonly num
   return log.damage ? partAt(log, request.after ?? 0).part.seqs(request) : log.index.seqs(request);
 }
 
-interface Around {
-  readonly part: ReadablePart;
-  readonly next: ReadablePart | undefined;
-  readonly isFirst: boolean;
-}
-
 /** The last part that begins at or before the entry after this seq. */
-function partAt(log: IndexedLog, after: number): Around {
+function partAt(
+  log: IndexedLog,
+  after: number,
+): { readonly part: ReadablePart; readonly next: ReadablePart | undefined; readonly isFirst: boolean } {
   const { rest = [], index } = log;
   const nth = rest.findLastIndex(({ firstSeq }) => firstSeq - 1 <= after);
   const beginning: ReadablePart = {

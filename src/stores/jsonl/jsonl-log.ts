@@ -23,13 +23,6 @@ import {
 import { type LogLocation, logPath } from "./file-names.ts";
 import { SeqIndex, type SeqRequest } from "#log/lineage/seq-index";
 
-interface OpenedFile {
-  readonly index: LogIndex;
-  readonly source: JsonlLog | null;
-  readonly identity: FileIdentity;
-  readonly damage: LogError | null;
-}
-
 /** One conversation: the index of its file, and the way to what the index points at. */
 export class JsonlLog implements IndexedLog {
   readonly conversation: ConversationId;
@@ -47,7 +40,15 @@ export class JsonlLog implements IndexedLog {
   /** How many bytes its batches take. */
   restBytes: number = 0;
 
-  constructor(location: LogLocation, file: OpenedFile) {
+  constructor(
+    location: LogLocation,
+    file: {
+      readonly index: LogIndex;
+      readonly source: JsonlLog | null;
+      readonly identity: FileIdentity;
+      readonly damage: LogError | null;
+    },
+  ) {
     this.#location = location;
     this.conversation = location.conversation;
     this.index = file.index;

@@ -97,11 +97,6 @@ interface EntryChange {
   mark(conversation: Conversation, head: HeadView): StoredEntry;
 }
 
-interface LogOptions {
-  readonly onUnproven?: ((wrong: string, soundSeq: number) => void) | undefined;
-  readonly change?: EntryChange | undefined;
-}
-
 /** A batch as it stands in a file: its entries have the numbers they have there. */
 interface LinkedBatch {
   readonly entries: readonly StoredEntry[];
@@ -128,7 +123,10 @@ interface ExportLog {
 async function exportLog(
   conversation: Conversation,
   before: ReadonlyMap<string, ExportLog>,
-  options: LogOptions = {},
+  options: {
+    readonly onUnproven?: ((wrong: string, soundSeq: number) => void) | undefined;
+    readonly change?: EntryChange | undefined;
+  } = {},
 ): Promise<ExportLog> {
   const { onUnproven, change } = options;
   const head = await conversation.head();

@@ -26,13 +26,11 @@ export interface NamedDiff {
   readonly diff: ComparedBranches;
 }
 
-interface Wanted {
-  readonly isStat: boolean;
-  readonly hasAll: boolean;
-}
-
 /** A comparison as one object for scripts, in pieces. */
-export function* diffJson({ a, b, diff }: NamedDiff, { isStat, hasAll }: Wanted): Generator<string> {
+export function* diffJson(
+  { a, b, diff }: NamedDiff,
+  { isStat, hasAll }: { readonly isStat: boolean; readonly hasAll: boolean },
+): Generator<string> {
   const { divergence, totals, counts, start, isSame } = diff;
   const head = JSON.stringify({
     schemaVersion: SCHEMA_VERSION,

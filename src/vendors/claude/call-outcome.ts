@@ -30,7 +30,7 @@ interface MissingOutcome {
   readonly detail: string | null;
 }
 
-/** `not_run`: the call never started. `unknown`: nobody knows how far it got. Null: the result is the outcome. */
+/** `not_run`: the call never started. `unknown`: how far it got is unknown. Null: the result is the outcome. */
 export function missingOutcome(result: MissingOutcome): "not_run" | "unknown" | null {
   const { tool, text, kind, isError, detail } = result;
   if (kind !== null && NEVER_RAN_KINDS.has(kind)) return "not_run";
@@ -41,7 +41,7 @@ export function missingOutcome(result: MissingOutcome): "not_run" | "unknown" | 
   return kind === "interrupted" || (isOwn && UNKNOWN.test(text)) ? "unknown" : null;
 }
 
-/** Whether an update of a call, over the protocol, says that it never ran. */
+/** Whether an update of a call, over the protocol, means that it never ran. */
 export function neverRan(update: Fields, meta: Fields): boolean {
   const kind = textIn(meta["nonExecutionKind"]);
   // Another agent's tools may print any of these texts.

@@ -18,7 +18,7 @@ import { messagesIn } from "./transcript-messages.ts";
 import { type Fields, fieldsIn, textIn } from "#log/json/json-fields";
 
 interface ClaudeStoreOptions {
-  /** Where Claude keeps its state, `~/.claude` unless it was told otherwise. */
+  /** Where Claude keeps its state (default: `~/.claude`). */
   readonly configDir: string;
   /** As Node names it; folder names differ on macOS. */
   readonly platform?: string;
@@ -129,7 +129,7 @@ async function writeTranscript(folder: string, transcript: NewTranscript): Promi
   return id;
 }
 
-/** What the ends of a transcript tell of it; null when it is no conversation of its own. */
+/** What both ends of a transcript reveal; null when it is not a conversation of its own. */
 function describeTranscript(folder: string, id: string, edges: Edges): NativeSession | null {
   const { head, tail, updatedAt } = edges;
   if (head[0]?.["isSidechain"] === true) return null;
@@ -213,7 +213,7 @@ async function moveTranscript({ id, from, to, cwd }: Move): Promise<void> {
     if (madeFolder !== undefined) await rmdir(to).catch(() => undefined);
     throw error;
   }
-  // What stays behind when this fails belongs to no transcript and harms nobody.
+  // Files that stay when this fails belong to no transcript and do no harm.
   for (const name of beside)
     await rm(join(from, name), { recursive: true, force: true }).catch(() => undefined);
 }

@@ -113,7 +113,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const UPDATE = "npm install -g @agentclientprotocol/claude-agent-acp@latest";
 
-/** Which messages Claude keeps, when it waits, when a limit ends: its adapter says none of it in the protocol's words. */
+/** Which messages Claude keeps, when it waits, when a limit ends: its adapter sends none of it in the protocol's own members. */
 const CLAUDE_MESSAGES: ProgramMessages = {
   method: "_claude/sdkMessage",
   ask: {
@@ -135,7 +135,7 @@ const CLAUDE_MESSAGES: ProgramMessages = {
   },
 };
 
-/** A limit is told of long before it is hit. */
+/** A limit is announced long before it is reached. */
 function rejectedLimit(limit: Fields): FailureSigns {
   return limit["status"] === "rejected" ? { limit } : {};
 }

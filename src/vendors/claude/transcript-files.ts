@@ -3,10 +3,10 @@ import { copyFile, link, lstat, mkdir, open, readdir, readlink, rm, symlink } fr
 import { dirname, join } from "node:path";
 import { LogError } from "#log/errors";
 
-/** Files of one user: transcripts hold what was said and what tools printed. */
+/** Files of one user: transcripts hold messages and tool output. */
 export const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** Ends the name of what is not whole yet: neither we nor Claude take it for a transcript. */
+/** The suffix of an unfinished file: neither we nor Claude read it as a transcript. */
 export const UNFINISHED = ".unfinished";
 
 const CHUNK_BYTES = 1_048_576; // tool outputs can be large; neither copying nor comparing holds one whole

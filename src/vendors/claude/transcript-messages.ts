@@ -11,7 +11,7 @@ const COMMAND = /^\s*<command-(?:name|message)>[^]*?(?<=<command-name>)(\/[^<]*)
 const ARGUMENTS = /<command-args>([^]*)<\/command-args>/;
 const INTERRUPTED = /^\[Request interrupted by user[^\]]*\]$/;
 
-/** An answer whose records may still be coming: there is one per block, and results may stand between them. */
+/** An answer that may get more records: there is one per block, and results may come between them. */
 interface Answer {
   readonly id: string | null;
   readonly time: string | null;
@@ -56,7 +56,7 @@ export function messagesIn(records: readonly Fields[]): readonly NativeMessage[]
   return messages.filter(({ message }) => message.role !== "assistant" || message.content.length > 0);
 }
 
-/** What is known of a call that has no outcome of its own. */
+/** What is known about a call that has no outcome of its own. */
 function outcomeOf(record: Fields, message: Message): Pick<NativeMessage, "cutOff" | "notRun"> {
   if (message.role !== "toolResult") return {};
   const { toolName: tool, isError = false, content } = message;
@@ -67,7 +67,7 @@ function outcomeOf(record: Fields, message: Message): Pick<NativeMessage, "cutOf
   return missing === "not_run" ? { notRun: true } : { cutOff: true };
 }
 
-/** Not said by anyone: notes of the agent to itself or to the model, errors in the place of an answer. */
+/** Not part of the conversation: notes of the agent to itself or to the model, and errors in place of an answer. */
 function isAside(record: Fields): boolean {
   return (
     record["isMeta"] === true ||
@@ -115,7 +115,7 @@ function wordsOf(block: ContentBlock): readonly ContentBlock[] {
   if (block.type !== "text") return [block];
   const command = COMMAND.exec(block.text)?.[1];
   if (command !== undefined) {
-    // What was typed, from what was made of it.
+    // Tells typed text from what Claude made of it.
     const args = ARGUMENTS.exec(block.text)?.[1] ?? "";
     return [{ type: "text", text: `${command} ${args}`.trimEnd() }];
   }

@@ -26,7 +26,7 @@ interface Link {
 
 const LINKED: ReadonlySet<string> = new Set(["user", "assistant", "system", "attachment", "progress"]);
 
-/** The place of a record in the tree; null for what is no part of the conversation, sub-agents included. */
+/** The place of a record in the tree; null for records outside of the conversation, such as those of sub-agents. */
 function parseLink(record: Fields): Link | null {
   const type = textIn(record["type"]) ?? "";
   const uuid = textIn(record["uuid"]);
@@ -38,7 +38,7 @@ function parseLink(record: Fields): Link | null {
   ) {
     return null;
   }
-  // A compaction starts a new root; what it summed up was said all the same.
+  // A compaction starts a new root; the messages it summarizes are still part of the conversation.
   const parent = textIn(record["parentUuid"]) ?? textIn(record["logicalParentUuid"]);
   const attachment = textIn(fieldsIn(record["attachment"])?.["type"]);
   const holds = type === "user" || type === "assistant" || attachment === "queued_command";

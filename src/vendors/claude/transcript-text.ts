@@ -8,7 +8,7 @@ const WRITTEN_AS = "2.1.312"; // the version of Claude Code that was seen to res
 const IMAGE_CHARS_MAX = 5_242_880; // the API refuses larger images, and then every later prompt of the session
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const STOP_REASONS: ReadonlySet<string> = new Set(["end_turn", "tool_use", "max_tokens", "stop_sequence"]);
-// The API wants a user's message first. As a note it goes to the model and is nobody's words.
+// The API requires a user message first. As a note it reaches the model and counts as no message.
 const OPENING: Fields = {
   type: "user",
   isMeta: true,
@@ -61,7 +61,7 @@ function recordsOf(
   newId: () => string,
 ): readonly Fields[] {
   if (message.role === "assistant") return answerRecords(message, pairs, newId);
-  // A result stands behind its call, wherever it came in.
+  // A result follows its call, wherever it arrived.
   if (message.role === "toolResult") return [];
   const content = message.content.flatMap(inputBlock);
   if (content.length === 0) return [];
@@ -90,7 +90,7 @@ function answerRecords(
       id: `msg_${newId().replaceAll("-", "")}`,
       type: "message",
       role: "assistant",
-      // Claude goes on with the model of the last answer, so only one of its own may be named.
+      // Claude continues with the model of the last answer, so only one of its own may be named.
       model: isOwn(message.model) ? message.model : "",
       content,
       stop_reason: STOP_REASONS.has(stopReason) ? stopReason : natural,
@@ -122,7 +122,7 @@ function resultRecord({ id, result }: PairedCall): Fields {
   return { type: "user", message: { role: "user", content: [{ ...block, content }] } };
 }
 
-/** What a user or a tool may give: text that is not blank and images the API takes. */
+/** What a user or a tool may send: text that is not blank, and images that the API accepts. */
 function inputBlock(block: ContentBlock): readonly Fields[] {
   if (block.type === "text") return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
   if (block.type !== "image") return [];
@@ -178,7 +178,7 @@ function pairCalls(messages: readonly Message[], newId: () => string): ReadonlyM
   const latest = new Map<string, PairedCall>();
   for (const message of messages) {
     if (message.role === "toolResult") {
-      // The last word on a call counts: an earlier one may have been a stand-in.
+      // The last result of a call counts: an earlier one may have been a placeholder.
       const pair = latest.get(message.toolCallId);
       if (pair !== undefined) pair.result = message;
     }

@@ -20,7 +20,7 @@ interface Rollout {
 interface Part {
   readonly path: string;
   readonly before: number;
-  /** The forks that go on from here: files that name each other must not be followed for ever. */
+  /** The forks that lead here: files that name each other must not be followed forever. */
   readonly later: ReadonlySet<string>;
 }
 
@@ -41,7 +41,7 @@ export function codexStore({ home }: { readonly home: string }): NativeStore {
     return null;
   };
 
-  /** A fork's rollout begins where the fork was made; what came before stands in the one it was made from. */
+  /** A fork's rollout begins at the fork; everything before is in the rollout it was made from. */
   const readInto = async (reader: RecordReader, { path, before, later }: Part): Promise<void> => {
     const base = fieldsIn(fieldsIn((await readFirst(path))?.["payload"])?.["history_base"]);
     const from = await find(textIn(base?.["thread_id"]) ?? "");
@@ -61,7 +61,7 @@ export function codexStore({ home }: { readonly home: string }): NativeStore {
       const path = await find(id);
       if (path === null) return null;
       const reader = rolloutReader();
-      // What was read until it failed is what there is: the file may be gone since it was found.
+      // What was read before the error counts: the file may have been removed since it was found.
       await readInto(reader, { path, before: Infinity, later: new Set() }).catch(() => undefined);
       const messages = reader.messages();
       return messages.length === 0 ? null : messages;
@@ -150,7 +150,7 @@ export function rolloutReader(): RecordReader {
     messages.push(message);
   };
   const addParts = (parts: readonly ContentBlock[], id: string | null, time: string | null): void => {
-    // A thought or a text after a text begins the next answer; a call belongs to what was said before it.
+    // A thought or a text after a text begins the next answer; a call belongs to the text before it.
     const begins = parts.some((part) => part.type !== "toolCall");
     if (answer === null || (begins && answer.content.some((part) => part.type !== "thinking"))) {
       answer = { time, content: [], index: messages.length };
@@ -184,7 +184,7 @@ export function rolloutReader(): RecordReader {
     } else {
       const parts = partsOf(item, type);
       for (const part of parts) if (part.type === "toolCall") tools.set(part.id, part.name);
-      // The id of an answer is that of its text; hosts are told no other.
+      // The id of an answer is that of its text; hosts receive no other.
       if (parts.length > 0) addParts(parts, type === "message" ? id : null, time);
     }
   };
@@ -208,7 +208,7 @@ export function rolloutReader(): RecordReader {
   };
 }
 
-/** What Codex writes in place of the outcome of a command that it was told to stop. */
+/** What Codex writes in place of the outcome of a command that was stopped. */
 function isCutOff(content: readonly ContentBlock[]): boolean {
   return content.some((block) => block.type === "text" && /\baborted by user\b/i.test(block.text));
 }
@@ -228,7 +228,7 @@ function partsOf(item: Fields, type: string): readonly ContentBlock[] {
   return thinking === "" ? [] : [{ type: "thinking", thinking }];
 }
 
-/** A compaction is asked for like an answer and recorded like one, right before it takes effect; nobody was told it. */
+/** A compaction is requested and recorded like an answer, right before it takes effect; no user saw it. */
 function dropSummary(messages: NativeMessage[], summary: string): void {
   const last = messages.at(-1)?.message;
   if (last?.role !== "assistant") return;
@@ -236,7 +236,7 @@ function dropSummary(messages: NativeMessage[], summary: string): void {
   if (text !== "" && summary.endsWith(text)) messages.pop();
 }
 
-/** Takes the last turns back; a turn begins with what the user said. */
+/** Removes the last turns; a turn begins with a user message. */
 function rollBack(messages: NativeMessage[], turns: number): void {
   for (let remaining = turns; remaining > 0 && messages.length > 0; remaining--) {
     const start = messages.findLastIndex(({ message }) => message.role === "user");

@@ -33,7 +33,7 @@ interface SessionPlace {
   readonly isNew?: boolean;
 }
 
-/** Makes the sessions of an agent, as what it answered to a call, and closes them. */
+/** Creates the sessions of an agent from its answers, and closes them. */
 export class AcpSessions {
   readonly #registry: SessionRegistry;
   readonly #agent: string;
@@ -43,7 +43,7 @@ export class AcpSessions {
   readonly #running: RunningAgent;
   readonly #records: SessionRecords;
   readonly #window: { tokens: number };
-  /** When each session was last begun or loaded here. */
+  /** When each session was last created or loaded here. */
   readonly #startTimes = new Map<string, number>();
 
   constructor(spec: AgentSpec, parts: AcpSessionsParts) {
@@ -94,7 +94,7 @@ export class AcpSessions {
     }
   }
 
-  /** What the host gave for the session, with our folder and the agent's id. */
+  /** The host's params for the session, with our folder and the agent's id. */
   params(settings: SessionSettings, ids: { readonly sessionId?: string }): string {
     const own = { ...ids, ...(settings.cwd === null ? {} : { cwd: settings.cwd }) };
     const names = new Set(["sessionId", "history", ...Object.keys(own)]);
@@ -103,7 +103,7 @@ export class AcpSessions {
     return this.#withProgramMessages(objectText([...ours, ...hostParams]));
   }
 
-  /** Asks for what the agent's program says itself, unless the host asks for it. */
+  /** Subscribes to the messages of the agent's program, unless the host does. */
   #withProgramMessages(params: string): string {
     const { programMessages } = this.#dialect;
     if (programMessages === null) return params;
@@ -129,7 +129,7 @@ export class AcpSessions {
     });
   }
 
-  /** Takes up a session that a call has made; what the agent said of it before the answer was kept. */
+  /** Registers a new session. Lines that the agent sent about it before its answer were kept. */
   async register(
     place: SessionPlace & {
       readonly answer: Answer;
@@ -145,7 +145,7 @@ export class AcpSessions {
     return session;
   }
 
-  /** Agents forget modes and options with every new session, so they are told again. */
+  /** Agents lose modes and options with every new session, so they are set again. */
   async #applySettings(session: AcpSession, answer: Answer, settings: SessionSettings): Promise<void> {
     this.#startTimes.set(session.id, this.#clock.steadyMs());
     session.openAnswer = answer.message;
@@ -168,7 +168,7 @@ export class AcpSessions {
     if (session.atWork && !isShared) await connection.process.end();
   }
 
-  /** Whether the agent said that it has closed the session. */
+  /** Whether the agent confirmed that it closed the session. */
   async #askClose(connection: Connection, session: AcpSession): Promise<boolean> {
     const closing = connection.request("session/close", `{"sessionId":${JSON.stringify(session.id)}}`);
     const limits = { clock: this.#clock, resumeMs: CLOSE_MS, cancelled: NEVER };
@@ -179,7 +179,7 @@ export class AcpSessions {
   }
 }
 
-const UNCLAIMED_MAX = 1_000; // a history that is told before its id is known; more than that is not waited for
+const UNCLAIMED_MAX = 1_000; // lines of a history that come before its id is known; later ones are dropped
 
 /** Which session a line of the agent is about. */
 export class SessionRegistry {
@@ -187,14 +187,14 @@ export class SessionRegistry {
   readonly #sessions = new Map<string, AcpSession>();
   #unclaimed: Message[] = [];
   #opening: number = 0;
-  /** The session that spoke last: what is about no session keeps its place behind it. */
+  /** The session that sent the last line: lines about no session keep their place after it. */
   #speaker: AcpSession | null = null;
 
   constructor(port: HostPort) {
     this.#port = port;
   }
 
-  /** While a session is being made, what is said of an id nobody knows yet is kept. */
+  /** While a session is being created, lines with an unknown id are kept. */
   async opening<T>(work: () => Promise<T>): Promise<T> {
     this.#opening++;
     try {
@@ -238,7 +238,7 @@ export class SessionRegistry {
     this.#speaker = null;
   }
 
-  /** What a dead or forgotten session says reaches nobody. */
+  /** Lines of a dead or forgotten session are dropped. */
   receive(connection: Connection, message: Message): void {
     const id = idIn(message);
     const session = id === null ? null : this.#sessions.get(id);

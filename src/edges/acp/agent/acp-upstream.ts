@@ -133,12 +133,12 @@ export class AcpUpstream implements BridgeUpstream {
   async resume(id: string, settings: SessionSettings): Promise<AcpSession> {
     const { connection, can } = await this.start();
     const { native } = this;
-    // One that is held under this id, such as a fork nobody has taken up yet, is not resumed beside itself.
+    // A session that is open under this id, such as a fork that is not yet in use, is not opened twice.
     await this.#registry.get(id)?.close();
     if (settings.cwd !== null) await native?.move?.(id, settings.cwd);
     const record = native === null ? null : await native.read(id);
     const transcript = record === null ? null : shownOf(record);
-    // A record that is not where it should be proves nothing; the agent may show what it has.
+    // A missing record proves nothing; the agent may replay its history.
     if (can.resume && (transcript !== null || !can.load)) {
       const answer = await this.#running.ask(
         connection,
@@ -172,14 +172,14 @@ export class AcpUpstream implements BridgeUpstream {
     return this.#records.changed(id);
   }
 
-  /** Deletes a session of the agent's, where it can; what it cannot stays its own affair. */
+  /** Deletes a session of the agent, if the agent can. */
   async forget(id: string): Promise<void> {
     const { connection, can } = this.#running;
     if (can.delete && connection !== null) {
       const deletion = connection.request("session/delete", JSON.stringify({ sessionId: id }));
       await this.#inTime(deletion).catch(() => undefined);
     }
-    // What it left would be listed again.
+    // A record that stays would be listed again.
     await this.native?.remove?.(id);
   }
 
@@ -210,7 +210,7 @@ export class AcpUpstream implements BridgeUpstream {
     return this.#running.connection === null ? null : this.#registry.of(conversation);
   }
 
-  /** A process keeps the sessions that it has closed open for a while: only its end frees them. What works in it goes on. */
+  /** A process keeps closed sessions in memory until it ends. Work in progress continues. */
   async yieldSession(conversation: string): Promise<void> {
     if (this.#dialect.inUseReason === null || this.sessionOf(conversation) === null) return;
     if (![...this.#registry.all].some(({ atWork }) => atWork)) await this.#running.end(null);
@@ -247,9 +247,9 @@ function sessionIdOf(answer: Answer): string {
   return typeof sessionId === "string" ? sessionId : "";
 }
 
-const RECORD_MS = 2_000; // who has stopped a turn waits no longer for what the agent wrote down of it
+const RECORD_MS = 2_000; // how long a stopped turn waits for the agent's record
 
-/** What an agent has written down of its sessions, and how much of it is known here. */
+/** The agent's records of its sessions, and which parts of them are known here. */
 export class SessionRecords {
   readonly #native: NativeStore | null;
   readonly #clock: Clock;
@@ -261,7 +261,7 @@ export class SessionRecords {
     this.#clock = clock;
   }
 
-  /** The record of a session that somebody else has written to; null when nobody has. */
+  /** The record of a session that another program has changed; null when none has. */
   async changed(id: string): Promise<readonly NativeMessage[] | null> {
     const native = this.#native;
     const stamp = native === null ? null : await native.stamp(id);
@@ -269,13 +269,13 @@ export class SessionRecords {
     return native.read(id);
   }
 
-  /** A turn has ended here in its own time: what the record holds now is what we know. */
+  /** A turn ended normally here: everything the record holds now is known. */
   async turnEnded(id: string): Promise<void> {
     const stamp = await this.#native?.stamp(id).catch(() => null);
     if (typeof stamp === "string") this.#stamps.set(id, stamp);
   }
 
-  /** What it holds after a turn that was cut off, by the agent's death or by a stop. */
+  /** The record after a turn that was cut off by the agent's death or by a stop. */
   async afterCut(
     connection: Connection,
     id: string,

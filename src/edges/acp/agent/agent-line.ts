@@ -7,17 +7,17 @@ import { type Answer, type Connection, ConnectionEnded } from "./connection.ts";
 import type { ForwardedRequest } from "#edges/acp/bridge-agents";
 import type { Edit } from "#edges/acp/wire/splice";
 
-/** A line an agent said, on its way to the host. */
+/** A line of an agent, on its way to the host. */
 export class AgentLine extends WireMessage {
   readonly connection: Connection;
   readonly message: Message;
-  /** The update in it, parsed once for whoever reads it; null for a line that has none. */
+  /** The update in the line, parsed once for all readers; null for a line without one. */
   readonly update: Fields | null;
   /** The session it is about, by the agent's id and by ours; null for a line that is about none. */
   readonly session: { readonly upstream: string; readonly conversation: ConversationId } | null;
-  /** For a request: hears what the host answered. */
+  /** For a request: receives the host's answer. */
   readonly onAnswer: ((answer: Message) => void) | null;
-  /** Not passed on itself: called once everything that was said before it has been. */
+  /** Not forwarded: called once all earlier lines have been. */
   readonly onReached: (() => void) | null;
 
   constructor(parts: LineParts) {
@@ -42,13 +42,13 @@ type LineParts = Pick<AgentLine, "connection" | "message" | "session"> &
 export interface HostPort {
   /** The params of `initialize`, as the host gave them. */
   introduction(): string;
-  /** What the host gave with a session besides its folder: MCP servers and whatever else, as the text of an object. */
+  /** What the host passed with a session besides its folder, such as MCP servers, as the text of an object. */
   sessionParams(settings: SessionSettings): string;
   /** Hands the host a line that belongs to no turn. */
   forward(line: AgentLine): void;
-  /** People answer in the log, by the name of the question; otherwise the host does. */
+  /** Users answer permission requests in the log, by the request's name. If absent, the host answers them. */
   readonly asksInLog?: true;
-  /** Nobody waits for the host's answers to this agent any more. */
+  /** The process of an agent has ended, so the host's answers to it are no longer awaited. */
   agentEnded(connection: Connection): void;
 }
 

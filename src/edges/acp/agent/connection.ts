@@ -39,7 +39,7 @@ export interface RpcError {
 export class ConnectionEnded extends Error {}
 
 interface ConnectionEvents {
-  /** Whatever is no answer to one of our requests. */
+  /** Receives every message that is not an answer to one of our requests. */
   onMessage(message: Message): void;
   onEnd(why: string): void;
 }
@@ -89,7 +89,7 @@ export class Connection {
     );
   }
 
-  /** Sends a host's request on, with an id of ours in place of its own; gives that id. */
+  /** Forwards a request of the host under an id of ours, and returns that id. */
   forward(
     message: Message,
     edits: readonly Edit[],
@@ -119,7 +119,7 @@ export class Connection {
 
   #receive(line: Uint8Array, events: ConnectionEvents): void {
     const message = readMessage(line);
-    // Not a message: an agent that prints to its output by mistake says nothing to the host.
+    // Not a message: output that an agent prints by mistake does not reach the host.
     if (message === null) return;
     const id = message.method === null && message.id !== null ? Number(textAt(line, message.id)) : null;
     const waiting = id === null ? undefined : this.#pending.get(id);
@@ -200,7 +200,7 @@ interface ProcessEvents {
   onEnd(why: string): void;
 }
 
-/** One running agent: lines in, lines out, in a process group of its own. */
+/** One running agent: lines in, lines out, in its own process group. */
 class AgentProcess {
   #identity: ProcessIdentity | null = null;
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
@@ -216,7 +216,7 @@ class AgentProcess {
     return this.#identity === null ? "" : identityText(this.#identity);
   }
 
-  /** Resolves once it runs; throws what the system says when it cannot be started. */
+  /** Resolves once the process runs; throws the system's error if it cannot start. */
   static async start(command: AgentCommand, events: ProcessEvents): Promise<AgentProcess> {
     const token = randomUUID();
     // Nested agents refuse to resume when they find that they run inside one.
@@ -264,16 +264,16 @@ class AgentProcess {
       this.#endUnheard(LEAVE_MS);
     });
     this.#child.once("exit", (code, signal) => {
-      // What it said last may still be in the pipe, which a child of its own may hold open.
+      // Its last output may still be in the pipe, which a child process may hold open.
       this.pause(false);
       setTimeout(() => end(`The agent's process exited (${signal ?? code})`), LAST_WORDS_MS);
     });
     this.#child.on("error", (error) => end(error.message));
-    // A pipe that breaks says so here; the exit says the rest.
+    // A broken pipe is reported here; the exit reports the rest.
     this.#child.stdin.on("error", () => undefined);
   }
 
-  /** A process that cannot be heard any more is ended, unless it leaves by itself. */
+  /** Ends a process that can no longer be read, unless it exits on its own. */
   #endUnheard(afterMs: number): void {
     const timer = setTimeout(() => {
       if (!this.#exited && this.#identity !== null) void endGroup(this.#identity).catch(() => undefined);

@@ -21,9 +21,9 @@ export interface AgentSpec {
   readonly name: string;
   readonly vendor: Vendor;
   readonly command: AgentCommand;
-  /** Whose login it runs with, where the person who set it up has said so. */
+  /** The account whose login the agent uses, where the user named it. */
   readonly account?: string;
-  /** What it keeps on disk, where that can be read. */
+  /** The agent's records on disk, where they can be read. */
   readonly native: NativeStore | null;
 }
 
@@ -62,7 +62,7 @@ export class RunningAgent {
     this.#can = { ...UNASKED, resume: spec.vendor.dialect.resumes, fork: spec.vendor.dialect.forks };
   }
 
-  /** What it can do; as long as it was not asked, what agents of its kind can. */
+  /** The agent's capabilities; until it was asked, those of its kind. */
   get can(): AgentCan {
     return this.#can;
   }
@@ -81,7 +81,7 @@ export class RunningAgent {
     if (this.#started !== null) return this.#started;
     const starting = this.#begin();
     this.#started = starting;
-    // The next that asks tries again; another may have begun meanwhile.
+    // The next caller tries again, unless another has started it meanwhile.
     starting.catch(() => {
       if (this.#started === starting) this.#started = null;
     });
@@ -122,7 +122,7 @@ export class RunningAgent {
     }
   }
 
-  /** An agent that says nothing, or leaves instead, is told of in words that help. */
+  /** The error for an agent that does not answer or exits, with a hint. */
   async #introduce(connection: Connection): Promise<Answer> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -193,7 +193,7 @@ export class RunningAgent {
   }
 }
 
-/** What an agent said it can do with its sessions. */
+/** The capabilities that an agent declared for its sessions. */
 interface AgentCan {
   readonly load: boolean;
   readonly resume: boolean;

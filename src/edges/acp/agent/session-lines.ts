@@ -10,7 +10,7 @@ import { spliceWithin } from "#edges/acp/wire/splice";
 import { fieldsOf, listIn, wordsIn } from "#log/json/json-fields";
 import { type Clock, NEVER } from "#conversation/clock";
 
-/** The params of `session/prompt`: as the host gave them where it did, with what the agent has to be told before. */
+/** The params of `session/prompt`: the host's own where it sent some, after the prior context that the agent lacks. */
 export function promptParams(id: string, request: PromptRequest): string {
   const preamble = request.proven ? "" : withPreamble(request.prior, "");
   const opening = preamble === "" ? [] : [JSON.stringify({ type: "text", text: preamble })];
@@ -41,7 +41,7 @@ function blockOf(block: ContentBlock): readonly string[] {
   return [JSON.stringify({ type: "image", data: block.data, mimeType: block.mediaType })];
 }
 
-/** A question for leave that is answered in the log: by its name, and told as those of our own loop are. */
+/** A permission request that is answered in the log: named, and with the same members as those of our own loop. */
 export function namedRequest(
   params: { readonly [name: string]: Json },
   tool: string | null,
@@ -50,7 +50,7 @@ export function namedRequest(
   const { sessionId: _, ...data } = params;
   const toolCall = fieldsOf(params["toolCall"]);
   return {
-    // An agent's own ids begin anew with each process of it, and an answer is found by its question's name.
+    // Each process of an agent numbers its requests from the start, and answers are found by the request's name.
     request: `acp/${randomUUID()}`,
     options: optionsOf(params["options"] ?? null),
     data: bounded(
@@ -76,7 +76,7 @@ function optionsOf(
   return choices.filter(({ id }) => id.trim() !== "");
 }
 
-/** Whether a person said no, or nothing. */
+/** Whether the user denied the request or chose nothing. */
 export function isRefusal(answer: Json, options: Json): boolean {
   const { outcome, optionId } = fieldsOf(fieldsOf(answer)["outcome"]);
   const chosen = listIn(options).find((option) => option["optionId"] === optionId);
@@ -93,7 +93,7 @@ export function updateOf(message: Message): { readonly [name: string]: Json } | 
   return update === null ? outlineOf(bytes, span) : fieldsOf(update);
 }
 
-/** The outline of an update that cannot be read: the log must still learn that a tool was started. An id may stand in it. */
+/** The outline of an update that cannot be parsed: the log must still record that a tool started. It may contain an id. */
 function outlineOf(bytes: Uint8Array, span: Span): { readonly [name: string]: Json } {
   const names = ["sessionUpdate", "toolCallId", "status", "sessionId"];
   return Object.fromEntries(names.map((name) => [name, stringAt(bytes, spanAt(bytes, span, [name]))]));

@@ -32,7 +32,7 @@ export class SessionOptions {
     return this.#options;
   }
 
-  /** As the agent told them with the session. */
+  /** As the agent sent them with the session. */
   begin({ modes = null, models = null, configOptions = null }: Fields): void {
     this.#modes = modes;
     this.#models = models;

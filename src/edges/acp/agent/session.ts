@@ -33,10 +33,10 @@ export interface SessionParts {
   /** Which process answers for the session now. */
   readonly process: () => string;
   readonly nowMs: () => number;
-  /** What the agent has on record of the session, whether it is dead or only told to stop. */
+  /** The agent's own record of the session, after its process died or after it was told to stop. */
   readonly record: (cause: "dead" | "stopped") => Promise<readonly NativeMessage[] | null>;
   readonly onClose: (session: AcpSession) => Promise<void>;
-  /** What is known of how much the agent's model takes. */
+  /** The known size of the model's context window. */
   readonly window: { tokens: number };
   /** The messages of its program were asked for by us alone, so the host does not hear them. */
   readonly hidesProgramMessages: boolean;
@@ -49,7 +49,7 @@ interface Turn {
   readonly startMs: number;
   /** The last words of the prompt. */
   readonly prompt: string;
-  /** The agent was told to stop. */
+  /** Whether the agent was told to stop. */
   stopped: boolean;
   /** The model that answers, where the agent names it. */
   model: string | null;
@@ -59,7 +59,7 @@ interface Turn {
 export class AcpSession extends BridgeSession implements UpstreamSession {
   readonly id: string;
   transcript: readonly TranscriptMessage[] | null = null;
-  /** The result that opened it, for the host: modes, options and whatever else it told. */
+  /** The result that opened the session, for the host: modes, options and other members. */
   openAnswer: Message | null = null;
   /** Its modes and options as they are now. */
   readonly options: SessionOptions = new SessionOptions();
@@ -67,9 +67,9 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
   /** Set while the agent tells its history again, which the host is not to see. */
   #replay: ReplayedHistory | null = null;
   #turn: Turn | null = null;
-  /** Prompts the agent has not answered, whether somebody still reads or not. */
+  /** Prompts that the agent has not answered, including those without a reader. */
   #unanswered: number = 0;
-  /** What came after the end of a turn whose end the host has not heard of yet. */
+  /** Lines after the end of a turn, until the host has received that end. */
   #after: AgentLine[] | null = null;
 
   constructor(parts: SessionParts) {
@@ -232,7 +232,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     }
   }
 
-  /** Adds what the agent did and did not live, or was not let, to tell. */
+  /** Adds what the agent recorded but did not send, because it died or was stopped. */
   async #lookUp(turn: Turn, cause: "dead" | "stopped"): Promise<void> {
     const record = await this.#parts.record(cause).catch(() => null);
     const { prompt, translator } = turn;
@@ -254,7 +254,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     this.#after = [];
   }
 
-  /** Nobody reads any more. What was about no session still reaches the host. */
+  /** The turn has no reader any more. Lines that are about no session still reach the host. */
   #abandon(turn: Turn): void {
     for (const event of turn.queue.drain()) {
       const line = event.type === "forward_only" ? event.wire : undefined;
@@ -263,7 +263,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
     if (this.#turn === turn) this.#turn = null;
   }
 
-  /** The host has heard how the turn ended; what came after may follow. */
+  /** The host has received the end of the turn, so later lines may follow. */
   turnShown(): void {
     const after = this.#after ?? [];
     this.#after = null;
@@ -293,7 +293,7 @@ export class AcpSession extends BridgeSession implements UpstreamSession {
   }
 }
 
-/** What was said and not yet read, in order; read by one reader, until it is closed and empty. */
+/** Lines that wait for their reader, in order. There is one reader, until the queue is closed and empty. */
 class LineQueue<T> implements AsyncIterable<T> {
   #waiting: T[] = [];
   #closed: boolean = false;
@@ -309,7 +309,7 @@ class LineQueue<T> implements AsyncIterable<T> {
     this.#wake?.();
   }
 
-  /** Takes out what nobody has read. */
+  /** Removes the lines that have not been read. */
   drain(): readonly T[] {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -327,7 +327,7 @@ class LineQueue<T> implements AsyncIterable<T> {
           yield item;
         }
       } finally {
-        // A reader that stops leaves what it did not take.
+        // A reader that stops early leaves the rest in the queue.
         if (read < batch.length) this.#waiting = [...batch.slice(read), ...this.#waiting];
       }
       if (this.#waiting.length > 0) continue;

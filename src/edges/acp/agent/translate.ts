@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, wordsIn } from "#log/json/json-fields";
 
 type ToolEvent = Extract<TurnEvent, { type: "tool" }>;
 
-/** Kinds that tell how things stand, whenever they come; all others belong to a turn. */
+/** Updates about the state of the session, which come at any time; all others belong to a turn. */
 const STATE_UPDATES: ReadonlySet<string> = new Set([
   "available_commands_update",
   "current_mode_update",
@@ -18,7 +18,7 @@ export function isStateUpdate(kind: string): boolean {
   return STATE_UPDATES.has(kind);
 }
 
-/** What the updates of one turn mean for the log. What nothing is known of is kept as it was said. */
+/** Translates the updates of one turn for the log. Unknown updates are stored unchanged. */
 export class Translator {
   readonly #dialect: Dialect;
   readonly #tools = new Map<
@@ -26,7 +26,7 @@ export class Translator {
     { readonly name: string; readonly input: Json; readonly output: string }
   >();
 
-  /** The calls as which the agent shows work of its own. */
+  /** Calls that stand for the agent's own work, such as a review or a compaction. */
   readonly #ownWork = new Set<string>();
 
   constructor(dialect: Dialect) {
@@ -113,12 +113,12 @@ export class Translator {
     return this.#tools.has(call);
   }
 
-  /** A call that a person is asked about before anything else was said of it; null when it is known. */
+  /** The event of a call whose first sign is a permission request; null when the call is known. */
   announce(call: string, toolCall: Fields, size: number): TurnEvent | null {
     return this.#tools.has(call) ? null : this.#tool(call, { ...toolCall, status: null }, size);
   }
 
-  /** A call that was not permitted, in case the agent says no more of it. */
+  /** The event of a denied call, in case the agent sends no more about it. */
   refused(call: string): TurnEvent | null {
     const tool = this.#tools.get(call);
     if (tool === undefined) return null;
@@ -163,7 +163,7 @@ function cut(output: string): string {
   return `${output.slice(0, OUTPUT_CHARS_MAX).toWellFormed()}\n[${more} more characters are not kept]`;
 }
 
-/** What a terminal that only the host shows has printed. */
+/** The output of a terminal that only the host shows. */
 function printed(meta: Fields): string {
   const output = fieldsOf(meta["terminal_output"] ?? meta["terminal_output_delta"]);
   return wordsIn(output["data"]);
@@ -174,12 +174,12 @@ const STATES: ReadonlyMap<string, ToolEvent["state"]> = new Map([
   ["failed", "failed"],
 ]);
 
-/** A call without a proper name is a call all the same: nothing is sent again once one was begun. */
+/** A call without a valid id is still a call: once one has started, nothing is sent again. */
 function callOf(id: Json): string {
   return typeof id === "string" && id !== "" ? id : `unnamed ${JSON.stringify(id)}`;
 }
 
-/** What a model would be told of the outcome; null when this update says nothing of it. */
+/** The outcome as a model would read it; null when this update has none. */
 function outputOf(fields: Fields): string | null {
   const { content, rawOutput } = fields;
   const parts = Array.isArray(content)

@@ -44,7 +44,7 @@ function usageOf(usage: { readonly [name: string]: Json }): Usage | null {
     const count = usage[theirs];
     return typeof count === "number" && count >= 0 ? [[ours, count] as const] : [];
   });
-  // No model was asked, or nobody counted: neither is a figure.
+  // No model was called, or no tokens were counted: neither is a total.
   return counts.every(([, count]) => count === 0) ? null : Object.fromEntries(counts);
 }
 
@@ -70,7 +70,7 @@ export class HiddenFailure {
     if (isAdapterText) this.#adapterText = wordsIn(fieldsOf(update["content"])["text"]).trim();
   }
 
-  /** Signs that were told of apart from the updates. */
+  /** Adds signs that did not come in an update. */
   add({ error, failed, limit }: FailureSigns): void {
     this.#error = error ?? this.#error;
     this.#failed = failed ?? this.#failed;
@@ -92,7 +92,7 @@ export class HiddenFailure {
     return { code: null, message: message || "The agent reported an error", data: this.#error };
   }
 
-  /** An error with when a limit ends: as it was told before, else as its words say. */
+  /** An error with the time at which a limit ends: as reported before, else as read from its text. */
   with(error: EndError): EndError {
     const data = fieldsOf(error.data);
     const resetMs = resetInWords(`${error.message}\n${wordsIn(data["message"])}`, {

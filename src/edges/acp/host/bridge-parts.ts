@@ -30,7 +30,7 @@ export function agentNames({ upstreams }: BridgeParts): readonly string[] {
   return upstreams.map(({ agent }) => agent);
 }
 
-/** The option that says which agent carries the conversation; there is none where there is no choice. */
+/** The option that chooses the agent; absent when there is only one. */
 export const AGENT_OPTION = "holdfast.agent";
 export const AGENT_COMMAND = "agent";
 

@@ -135,7 +135,7 @@ export class Bridge implements HostPort {
   }
 
   sessionParams(settings: SessionSettings): string {
-    // What a log says was run once is no reason to run it: servers come from the host that is there now.
+    // A server named in a log is no reason to start it: servers come from the host that is connected now.
     return this.#conversations.get(settings.conversation)?.params ?? `{"mcpServers":[]}`;
   }
 
@@ -197,7 +197,7 @@ export class Bridge implements HostPort {
     void work().catch(() => undefined);
   }
 
-  /** The agent's own answer, with what the bridge can do beyond it. */
+  /** The agent's own answer, with the bridge's additional capabilities. */
   async #initialize(request: HostRequest): Promise<void> {
     const params = fieldsOf(request.value());
     const hostVersion = params["protocolVersion"];
@@ -230,7 +230,7 @@ export class Bridge implements HostPort {
     for (const upstream of this.#upstreams) upstream.pause(paused);
   }
 
-  /** What was asked before the host closed its end is answered, unless it is a prompt: that could take for ever. */
+  /** Requests from before the host closed its end are answered, except prompts, which could take forever. */
   async answerRest(): Promise<void> {
     const requests = [...this.#working].filter(([, { method }]) => method !== "session/prompt");
     if (requests.length === 0 || requests.length < this.#working.size) return;
@@ -243,7 +243,7 @@ export class Bridge implements HostPort {
   /** The host is gone: what runs is ended and recorded, and no agent is left behind. */
   async close(): Promise<void> {
     this.#conversations.closeAll();
-    this.#wire.pause(false); // nobody waits for a host that is gone
+    this.#wire.pause(false); // a host that is gone holds nothing up
     await this.#turns.close();
     await Promise.allSettled(this.#upstreams.map((upstream) => upstream.stop()));
     await Promise.allSettled(this.#working.keys());

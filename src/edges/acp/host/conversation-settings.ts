@@ -25,7 +25,7 @@ type Change = (config: Fields) => Fields;
 interface ConversationLog {
   /** The config as the log has it. */
   config(): Promise<Fields>;
-  /** Appends what the function gives, which is called when nobody else can write. */
+  /** Appends what the function returns, which is called while no one else can write. */
   note(bodies: () => Promise<readonly EntryBody[]>): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export class ConversationSettings {
     return this.#change((config) => withoutCwd(config), [{ type: "cwd", cwd }]);
   }
 
-  /** Keeps what was chosen for an agent; `model` when that is a model. */
+  /** Stores a choice for an agent; `model` when the choice is a model. */
   choose(agent: string, chosen: AgentChoices, model: string | null): Promise<void> {
     const more: readonly EntryBody[] =
       model === null ? [] : [{ type: "model_change", model, provider: agent }];
@@ -86,7 +86,7 @@ export class ConversationSettings {
     );
   }
 
-  /** The change is made to what the log has by then: another window may have written it since. */
+  /** Changes the latest stored settings: another window may have written since. */
   #change(change: Change, more: readonly EntryBody[]): Promise<void> {
     const before = this.#config;
     if (more.length === 0 && isSame(change(before), before)) return this.#writing;
@@ -106,7 +106,7 @@ export class ConversationSettings {
     return writing;
   }
 
-  /** Reads what other windows have written, in line with what is written here; gives what held before. */
+  /** Reads what other windows have written, in order with the writes of this one; returns the settings before. */
   refresh(): Promise<Config> {
     const reading = this.#writing.then(async () => {
       const stored = await this.#log.config();
@@ -121,14 +121,14 @@ export class ConversationSettings {
     return reading;
   }
 
-  /** Remembers the options of a session that was just opened, so that later changes can be told from them. */
+  /** Remembers the options of a new session, so that later changes can be recognized. */
   sessionBegan(options: Json): void {
     this.#initial = new Map(
       listIn(options).map((option) => [option["id"] ?? null, option["currentValue"] ?? null]),
     );
   }
 
-  /** What a session says of its options now, as far as it differs from how it began and is not chosen already. */
+  /** A session's options now, where they differ from its first ones and are not chosen already. */
   changedSince(agent: string, options: Json): { readonly options: Fields; readonly model: string | null } {
     const { options: chosen = {} } = choicesIn(this.config, agent);
     const differ = listIn(options).filter(
@@ -211,7 +211,7 @@ interface ObservedConversation {
   agentOption(): Json | null;
 }
 
-/** Keeps what a line of an agent says of the conversation; gives what the bridge adds to it. */
+/** Records what an agent's line reveals about the conversation; returns what the bridge adds to it. */
 export function observe(
   parts: BridgeParts,
   conversation: ObservedConversation,
@@ -228,7 +228,7 @@ export function observe(
   return own === null ? [] : appendElement(bytes, edited, JSON.stringify(own));
 }
 
-/** Keeps what an agent says of its settings. */
+/** Records what an agent sends about its settings. */
 function keep(
   { turns }: BridgeParts,
   { id, upstream, settings }: ObservedConversation,
@@ -261,7 +261,7 @@ function compactionBody(agent: string, update: Fields): EntryBody {
   return { type: "custom", customType: "upstream_compaction", data: { agent, ...update } };
 }
 
-/** Nobody waits for it, and the next who reads the log sees what became of it. */
+/** Nothing waits for this write; the next reader of the log sees its outcome. */
 export function inBackground(work: Promise<void>): void {
   void work.catch(() => undefined);
 }

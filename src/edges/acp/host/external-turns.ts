@@ -34,10 +34,10 @@ export class ExternalTurns {
   #turn: string | null = null;
   /** The last entry that was looked at. */
   #seq: number = 0;
-  /** Settles when a prompt of this host that is on its way is accepted or refused: until then nobody knows whose it is. */
+  /** Settles when a prompt of this host was accepted or rejected: until then its author is unknown. */
   #sending: PromiseWithResolvers<void> | null = null;
 
-  /** `onSettings` is called when the log has other settings than before, whoever wrote them. */
+  /** `onSettings` is called when the settings in the log change, whoever changed them. */
   constructor(parts: BridgeParts, view: View, onSettings: () => void) {
     this.#parts = parts;
     this.#id = view.id;
@@ -90,7 +90,7 @@ export class ExternalTurns {
     const types = ["config_change", "reset", "turn_start"] as const;
     const gap = { conversation: this.#id, after: this.#seq, limit: GAP_ENTRIES_MAX, types };
     this.showAfter(seq);
-    // Written while nobody looked: by this host's own turn, or by another right behind it.
+    // Written between two reads: by this host's own turn, or by another turn right after it.
     const unseen = (await space.read(gap)).map((entry) => decodeEntry(entry));
     if (unseen.some(({ type }) => type === "config_change")) this.#onSettings();
     for (const entry of unseen) this.#yield(entry);
@@ -123,7 +123,7 @@ export class ExternalTurns {
     const entries = stored.map((entry) => decodeEntry(entry));
     const own = entries.findIndex((entry) => entry.type === "turn_start" && entry.turn === turn);
     for (const entry of entries.slice(0, Math.max(own, 0))) await this.#show(entry);
-    // What was said last is the prompt of this host.
+    // The latest message is the prompt of this host.
     this.#turns.forget();
   }
 
@@ -150,7 +150,7 @@ export class ExternalTurns {
 /** Turns of others as the updates a host would have been sent. */
 class TurnUpdates {
   readonly #describe: Describe;
-  /** What people said since the last turn began: the prompt of the next is among it. */
+  /** User messages since the last turn began, among them the prompt of the next. */
   #prompts: Entry[] = [];
   /** The replies of the turn that runs, for one of which nothing was streamed. */
   #replies: Entry[] = [];
@@ -198,7 +198,7 @@ class TurnUpdates {
 
   *#message(entry: Extract<Entry, { type: "message" }>): Generator<Fields> {
     const { message } = entry;
-    // What is said while a loop runs is of its turn, and not the prompt of the next.
+    // A message during a turn of the loop belongs to that turn; it is not the next prompt.
     if (message.role === "user" && this.#isLoop) yield* replayOf([{ ...entry, hidden: false }]);
     else if (message.role === "user") this.#prompts.push(entry);
     else if (!this.#isLoop) this.#replies.push(entry);

@@ -15,7 +15,7 @@ import type { OpenAIMessageLike } from "#transfer/messages/openai";
 import { type Repair, wholePairs } from "#log/projections/whole-pairs";
 import { fromOpenAI } from "#transfer/messages/index";
 
-const UPDATES_AT_ONCE = 200; // then whatever else the bridge has to do goes on, and the host reads
+const UPDATES_AT_ONCE = 200; // then the bridge's other work runs, and the host reads
 
 type HistoryBridge = Pick<BridgeContext, "holdfast" | "wire"> & {
   readonly conversations: { readonly isClosed: boolean };
@@ -29,7 +29,7 @@ export class HistoryStream {
   readonly #bridge: HistoryBridge;
   readonly #id: ConversationId;
   readonly #replay: Replay;
-  /** The end of what was shown. */
+  /** The end of the shown history. */
   #end: Leaf | null = null;
   #updates: number = 0;
 
@@ -39,7 +39,7 @@ export class HistoryStream {
     this.#id = id;
   }
 
-  /** Shows what was not shown yet, and gives the seq up to which that is everything. */
+  /** Shows the rest, and returns the seq up to which everything is shown. */
   async show(): Promise<number> {
     const { space } = this.#bridge.holdfast;
     const id = this.#id;
@@ -87,7 +87,7 @@ type Waiting =
   | { readonly entry: EntryOf<"message">; readonly message: Message; readonly calls: Calls }
   | { readonly late: ToolResult };
 
-/** A branch as updates a host can show: what was said, and each tool with what really came of it. */
+/** A branch as updates for a host: its messages, and each tool call with its real outcome. */
 export function* replayOf(branch: readonly BranchEntry[]): Generator<Fields> {
   const replay = new Replay();
   yield* replay.add(branch);

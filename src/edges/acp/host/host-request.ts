@@ -56,7 +56,7 @@ export class HostRequest {
   }
 }
 
-/** What an option must be, in words for the host, and the check. */
+/** What an option must be, described for the host, and the check. */
 interface OptionKind {
   readonly is: string;
   fits(value: Json): boolean;
@@ -82,7 +82,7 @@ const OPTIONS: { readonly [method: string]: Options } = {
   logout: { agent: TEXT, keepContext: FLAG },
 };
 
-/** What a request has in `_meta.holdfast`: a misspelled or malformed option would be ignored, so it is refused. */
+/** The members of `_meta.holdfast`. A misspelled or malformed option is rejected; else it would be ignored. */
 export function optionsIn(request: HostRequest): Fields {
   const options = request.value("_meta", "holdfast");
   if (options === undefined) return {};

@@ -17,11 +17,11 @@ export interface ViewedConversation {
   readonly id: ConversationId;
   /** The agent that carries it now. */
   readonly upstream: HostedAgent;
-  /** Its last turn was cancelled: nobody is asked for permission until the next, whenever the agent asks. */
+  /** Its last turn was cancelled: permission requests are denied until the next turn, whenever they come. */
   readonly isStopping: boolean;
   /** Its prompt is in the log. */
   accepted(turn: string): void;
-  /** Its prompt goes on from elsewhere. */
+  /** Its prompt continues from another entry or session. */
   continued(): void;
   /** Another agent carries it from here on. */
   switchedTo(agent: string): void;
@@ -29,13 +29,13 @@ export interface ViewedConversation {
   readonly cwd: string | null;
   /** Ends the turn that runs. */
   cancelTurn(): void;
-  /** Keeps what a line says of the conversation; gives what the bridge adds to it. */
+  /** Records what a line reveals about the conversation; returns what the bridge adds to it. */
   observe(line: AgentLine): readonly Edit[];
 }
 
-/** What a host is shown of one conversation: the agent's lines, and what the runtime tells as updates. */
+/** What a host sees of one conversation: the agent's lines, and the runtime's events as updates. */
 export class HostView {
-  /** What the runtime tells and asks. */
+  /** Receives the events and requests of the runtime. */
   readonly host: Host = {
     onEvent: (event) => this.#receive(event),
     onLimit: (limit) => this.#ask(switchQuestion(limit)),
@@ -47,7 +47,7 @@ export class HostView {
   /** What waits until the host knows the conversation, a line or an update; null when nothing has to. */
   #queue: (AgentLine | Fields)[] | null = null;
   #events: EventUpdates;
-  /** What a person is to be told of an agent that is parked, once it is known that no other goes on. */
+  /** The notice about a paused agent, held until it is known that no other agent continues. */
   #parked: Notice | null = null;
 
   constructor(parts: BridgeParts, conversation: ViewedConversation) {
@@ -60,7 +60,7 @@ export class HostView {
     return this.#conversation.id;
   }
 
-  /** Somebody else emptied the context. */
+  /** Another process cleared the context. */
   tellReset(reason: string): void {
     this.tell(resetNotice(reason, this.#conversation.upstream.agent), "message");
   }
@@ -113,7 +113,7 @@ export class HostView {
     else this.#parts.wire.update(this.#conversation.id, update);
   }
 
-  /** From here on what the agent says waits; false when it did before. */
+  /** Holds the agent's lines back from now on; false if they were held back already. */
   holdBack(): boolean {
     if (this.#queue !== null) return false;
     this.#queue = [];
@@ -129,7 +129,7 @@ export class HostView {
       else this.#show(item);
   }
 
-  /** That an agent is parked is worth telling a person only if no other goes on in its place. */
+  /** A paused agent is worth a notice only if no other agent continues in its place. */
   #tellParked(event: HostEvent): void {
     if (event.type !== "ended" || this.#parked === null) return;
     this.#tellPerson(this.#parked, "message");
@@ -159,7 +159,7 @@ export class HostView {
     this.#parts.wire.update(this.#conversation.id, update);
   }
 
-  /** Asks whether a call may run; whoever answers that it is cancelled means the turn. */
+  /** Asks whether a call may run. An answer that cancels the request cancels the turn. */
   async #askLeave(permission: PermissionAsked, signal: AbortSignal): Promise<"allow" | "deny" | "later"> {
     const { upstream, id, cwd } = this.#conversation;
     const callView = upstream.describeCall({ name: permission.tool, input: permission.input }, cwd);
@@ -179,7 +179,7 @@ export class HostView {
   }
 }
 
-/** What an agent says of its own session names it; the host knows it by ours. */
+/** An agent's errors name its own session id; the host knows the session by ours. */
 function withoutId(event: HostEvent, id: string): HostEvent {
   if (event.upstream === null || !("message" in event)) return event;
   return { ...event, message: event.message.replaceAll(event.upstream, id) };
@@ -255,7 +255,7 @@ function permissionText(permission: PermissionAsked, callView: Fields, conversat
   });
 }
 
-/** Something a host and its person are told besides what the agent says. */
+/** A notice for the host and its user, besides the agent's lines. */
 interface Notice extends NoticeText {
   /** For programs: goes into `_meta.holdfast`. */
   readonly meta: { readonly [name: string]: Json };
@@ -263,7 +263,7 @@ interface Notice extends NoticeText {
 
 interface About {
   readonly agent: string;
-  /** There are other agents to go on with. */
+  /** Whether another agent can continue. */
   readonly hasOthers: boolean;
 }
 
@@ -288,13 +288,13 @@ function resetNotice(reason: string, agent: string): Notice {
   return { ...resetText(agent, reason), meta: { event: "reset", agent, reason } };
 }
 
-/** The agent says that it waits before it tries again by itself. */
+/** The agent reports that it waits before it retries on its own. */
 function waitingNotice(waiting: { readonly text: string; readonly delayMs: number }, agent: string): Notice {
   const { text, delayMs } = waiting;
   return { ...waitingText(agent, waiting), meta: { event: "waiting", agent, delayMs, message: text } };
 }
 
-/** An event for programs; null for what the host learns in another way. */
+/** An event for programs; null for events that reach the host in another way. */
 function metaOf(event: HostEvent): { readonly [name: string]: Json } | null {
   switch (event.type) {
     case "session": {

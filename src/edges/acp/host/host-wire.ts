@@ -74,7 +74,7 @@ export class HostWire {
     return promise;
   }
 
-  /** Asks for leave; null when nobody wants the answer any more, and then the host need not give it. */
+  /** Asks for permission; null when the answer is no longer needed, and the host need not give it. */
   async askUntil(signal: AbortSignal, params: string): Promise<Message | null> {
     const answer = this.ask("session/request_permission", params);
     const id = this.#lastId;
@@ -88,7 +88,7 @@ export class HostWire {
     return Promise.race([answer, over.promise]).finally(() => signal.removeEventListener("abort", withdraw));
   }
 
-  /** Hands on what an agent said, with our ids in place of its own and `more` besides. */
+  /** Forwards a line of an agent, with our ids in place of its own and with additional edits. */
   forward(line: AgentLine, more: readonly Edit[]): void {
     const { message, session } = line;
     const requests = this.#requestIds(line);
@@ -98,7 +98,7 @@ export class HostWire {
     this.#write(splice(message.bytes, [...ids, ...more, ...requests]));
   }
 
-  /** Null for one that takes back what is answered already: the host would take it for something else. */
+  /** Null for the cancellation of a request that was answered: the host would take it for another request's. */
   #requestIds(line: AgentLine): readonly Edit[] | null {
     const { message, connection } = line;
     const { bytes, id, method } = message;
@@ -120,7 +120,7 @@ export class HostWire {
     return [...this.#pending].flatMap(([id, { from }]) => (from !== null && fits(from) ? [id] : []));
   }
 
-  /** The host's answer to something it was asked. An answer nobody waits for any more is dropped. */
+  /** The host's answer to a request. An answer that is no longer awaited is dropped. */
   receiveAnswer(message: Message): void {
     const id = message.id === null ? Number.NaN : Number(textAt(message.bytes, message.id));
     const pending = this.#pending.get(id);
@@ -169,7 +169,7 @@ export class HostWire {
   }
 }
 
-/** What a slow reader makes wait. */
+/** Holds work up while a reader is slow. */
 export class Pausable {
   #paused: PromiseWithResolvers<void> | null = null;
 
@@ -181,7 +181,7 @@ export class Pausable {
     }
   }
 
-  /** Resolves when it goes on; null when nothing has to wait. */
+  /** Resolves when reading continues; null when nothing has to wait. */
   resumed(): Promise<void> | null {
     return this.#paused === null ? null : this.#paused.promise;
   }
@@ -234,7 +234,7 @@ export function errorOf(error: unknown, conversation: string | null): string {
   return errorText(INTERNAL, message, { ...about, holdfast: { ...REFUSED, message } });
 }
 
-/** What the agent answered, where it was an agent of this protocol that did. */
+/** The agent's response, where the agent speaks this protocol. */
 export function messageIn(end: { readonly wire?: WireMessage | null } | null | undefined): Message | null {
   return end?.wire instanceof Message ? end.wire : null;
 }

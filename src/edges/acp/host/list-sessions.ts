@@ -60,7 +60,7 @@ async function readPage(
   const { conversations, next } = valueOf(await perform(listConversations, input, { holdfast, clock }));
   const rows: Row[] = [];
   for (const row of conversations)
-    if (!isForgotten(row, bridge.clock.nowMs()) && !(await isStillborn(bridge, row)))
+    if (!isForgotten(row, bridge.clock.nowMs()) && !(await isUnused(bridge, row)))
       rows.push(await rowOf(bridge, row));
   return { rows, next: next === null ? { in: "native", from: 0 } : { in: "conversations", after: next } };
 }
@@ -75,15 +75,15 @@ function isForgotten({ title, headSeq, origin, updatedAt }: ConversationRow, now
   return unused && nowMs - Date.parse(updatedAt) > FORGOTTEN_MS;
 }
 
-/** A host was refused a session for it: it holds nothing, and nobody knows it. */
-async function isStillborn(bridge: BridgeContext, row: ConversationRow): Promise<boolean> {
+/** A session that was refused to a host: it is empty and unknown. */
+async function isUnused(bridge: BridgeContext, row: ConversationRow): Promise<boolean> {
   const { title, headSeq, origin, damage, conversation, summary } = row;
-  if (title !== null || origin !== null || damage !== null || headSeq > STILLBORN_SEQ_MAX) return false;
+  if (title !== null || origin !== null || damage !== null || headSeq > UNUSED_SEQ_MAX) return false;
   if (bridge.conversations.get(conversation) !== null) return false;
   return (summary?.links ?? (await linksOf(bridge, bridge.holdfast, row)).length) === 0;
 }
 
-const STILLBORN_SEQ_MAX = 2; // its root and its settings
+const UNUSED_SEQ_MAX = 2; // its root and its settings
 
 async function rowOf(bridge: BridgeContext, row: ConversationRow): Promise<Row> {
   const { conversation, title, updatedAt } = row;
@@ -158,7 +158,7 @@ export async function adoptNative(bridge: BridgeContext, id: string, cwd: string
   const native = (await ref.upstream.native?.list())?.find((session) => session.id === ref.session);
   const { agent } = ref.upstream;
   const title = native?.title ?? null;
-  // In one piece: a conversation that has the words but not the session would be told them again.
+  // In one batch: a conversation with the messages but not the session would receive them again.
   const entries = adoptedEntries({ agent, session: ref.session, messages }, () => bridge.holdfast.newId());
   const titled = title === null ? {} : { title };
   await bridge.holdfast
@@ -213,7 +213,7 @@ async function sessionsOf(upstream: HostedAgent): Promise<readonly NativeSession
       cwd === null ? [] : [{ sessionId: `${agent}:${id}`, cwd, title, updatedAt }],
     );
   }
-  // An agent that cannot list now must not keep people from what is listed here.
+  // An agent that cannot list now must not hide the conversations that are stored here.
   const response = await upstream.listSessions().catch(() => null);
   const rows = listIn(fieldsOf(response)["sessions"] ?? null);
   return rows.flatMap(({ sessionId, cwd, title, updatedAt }) =>
@@ -227,7 +227,7 @@ function textOr(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** What the conversations of other spaces hold. */
+/** The agent sessions that conversations of other spaces use. */
 async function linkedElsewhere(bridge: BridgeContext): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   const { store, spaceId } = bridge.holdfast;
@@ -238,7 +238,7 @@ async function linkedElsewhere(bridge: BridgeContext): Promise<ReadonlySet<strin
   return ids;
 }
 
-/** What the conversations of a space hold already, by the id it would be listed under. */
+/** The agent sessions that conversations of a space use, by the id under which each would be listed. */
 async function linkedIds(bridge: BridgeContext, holdfast: Holdfast): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for await (const row of holdfast.listAll()) {
@@ -265,7 +265,7 @@ const LINKS: Projection<readonly string[]> = {
 };
 const LOGS_MAX = 10_000;
 
-/** What a list has read from logs: a log that has not grown says what it said. */
+/** What a list has read from logs; it stays valid while a log has not grown. */
 export class ListCache {
   /** Where each conversation lives. It follows from its branch, not from its log. */
   readonly folders: Map<ConversationId, { readonly headSeq: number; readonly cwd: string }> = new Map();

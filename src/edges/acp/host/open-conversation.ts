@@ -41,7 +41,7 @@ export interface HostPrompt extends SendOptions {
   readonly agent: string;
 }
 
-/** A conversation while the host has it open. What it knows beyond the host's own params the log can tell again. */
+/** A conversation that the host has open. Everything but the host's own params can be read from the log again. */
 export class OpenConversation implements ViewedConversation {
   readonly id: ConversationId;
   readonly settings: ConversationSettings;
@@ -59,7 +59,7 @@ export class OpenConversation implements ViewedConversation {
   #sent: SentPrompt | null = null;
   #stopping: boolean = false;
   #forceNext: boolean = false;
-  /** Another agent carries it than the one whose options the host was told. */
+  /** Another agent runs it than the one whose options the host received. */
   #optionsOwed: boolean = false;
   /** Counts cancels: a prompt that was queued before one does not run. */
   #cancels: number = 0;
@@ -98,7 +98,7 @@ export class OpenConversation implements ViewedConversation {
     return this.#stopping;
   }
 
-  /** What the host gave with the session, as the text of an object; null when this host has not opened it. */
+  /** The host's params for the session, as the text of an object; null when this host has not opened it. */
   get params(): string | null {
     return this.#params;
   }
@@ -134,7 +134,7 @@ export class OpenConversation implements ViewedConversation {
     const recorded = this.settings.folder((await stored.head()).cwd);
     if (cwd === recorded) return;
     await turns.release(this.id);
-    // Nobody said where it was before: it has not moved.
+    // Its former folder is unknown, so it has not moved.
     const links = recorded === null ? [] : await stored.chain();
     for (const { id, agent, inherited } of links) {
       const upstream = upstreams.find((one) => one.agent === agent);
@@ -143,10 +143,10 @@ export class OpenConversation implements ViewedConversation {
     await this.settings.moveTo(cwd);
   }
 
-  /** Gets a session ready. What it says meanwhile waits until `view.release`. */
+  /** Prepares a session. Its lines wait until `view.release`. */
   async connect(): Promise<ReadySession> {
     const isFirst = this.view.holdBack();
-    // One after the other: whoever finds a session there uses that one.
+    // One at a time: a caller that finds a session there uses that one.
     const connecting = this.#connecting.then(() => this.#connect());
     this.#connecting = untilDone(connecting);
     try {
@@ -206,12 +206,12 @@ export class OpenConversation implements ViewedConversation {
       this.#optionsOwed = false;
       this.tellOptions();
     }
-    // Limits are lifted early, too: whoever was told and asks again means it.
+    // Limits can end early: a user who was notified and asks again means it.
     this.#forceNext = result.class === "limit" && result.upstream === null;
     return result;
   }
 
-  /** The host has been answered: what others do, and what the agent says besides, is shown again. */
+  /** The host has its answer: other processes' turns and the agent's other lines are shown again. */
   promptShown(): void {
     this.#sent = null;
     void this.#externalTurns?.promptEnded().catch(() => undefined);
@@ -270,7 +270,7 @@ export class OpenConversation implements ViewedConversation {
     return observe(this.#parts, this, line);
   }
 
-  /** The option that chooses the agent; null where there is no choice. */
+  /** The option that chooses the agent; null when there is only one. */
   agentOption(): Json | null {
     return agentOption(agentNames(this.#parts), this.upstream.agent);
   }
@@ -341,7 +341,7 @@ async function followSettings(parts: BridgeParts, conversation: FollowingConvers
   return from !== agent;
 }
 
-/** What a host shows of a session's settings; its options as text, to be compared. */
+/** What a host shows of a session's settings; options as text, to be compared. */
 function settingsView(session: BridgeSession | null): { readonly mode: Json; readonly options: string } {
   const { modes = null, options = null } = session?.options ?? {};
   return { mode: fieldsOf(modes)["currentModeId"] ?? null, options: JSON.stringify(options) };

@@ -3,7 +3,7 @@ import type { BridgeParts } from "./bridge-parts.ts";
 import { OpenConversation } from "./open-conversation.ts";
 import type { ListCache } from "./list-sessions.ts";
 
-/** What a request of the host is answered with. */
+/** The answer to a request of the host. */
 export interface BridgeContext extends BridgeParts {
   readonly conversations: OpenConversations;
   readonly listCache: ListCache;
@@ -30,7 +30,7 @@ export class OpenConversations {
     const conversation = parseConversationId(id);
     const open = this.#open.get(conversation);
     if (open !== undefined) return open;
-    // Opened once, so that those who wait for it go on in the order they came in: a cancel behind its prompt.
+    // Opened once, so that waiting requests continue in their order: a cancel after its prompt.
     const opening = this.#opening.get(conversation) ?? this.#read(conversation);
     this.#opening.set(conversation, opening);
     return opening;

@@ -109,7 +109,7 @@ export async function forkSession(bridge: BridgeContext, request: HostRequest): 
   const cwd = request.text("cwd");
   await checkFolder(request);
   const { agent } = from.upstream;
-  // What the host gives with the fork is there before the agent forks: its servers are those of this session.
+  // The host's params come before the agent forks: the fork has the servers of this session.
   const prepare = async (child: Conversation): Promise<void> => {
     const conversation = await bridge.conversations.open(child.id);
     await keepParams(conversation, request);
@@ -214,7 +214,7 @@ async function openConversation(
     await keepParams(conversation, request);
     await moveTo(conversation, request);
   } catch (error) {
-    // Another host works in it just now: what was given holds here, and is written with the next change.
+    // Another host is working in it: the params apply here and are stored with the next change.
     if (!isLogError(error, "busy")) throw error;
   }
   return { conversation, meta: isStored && history !== undefined ? { historyIgnored: true } : historyMeta };
@@ -262,7 +262,7 @@ function requiredCwd(request: HostRequest): string {
   return cwd;
 }
 
-/** What the host gives with a session is kept for the agents to come, its secrets in memory only. */
+/** Stores the host's params for later agents; secrets stay in memory. */
 async function keepParams(conversation: OpenConversation, request: HostRequest): Promise<void> {
   conversation.openedWith(request.paramsText, request.text("cwd"));
   const earlier = conversation.settings.config.mcpServers ?? [];
@@ -281,7 +281,7 @@ async function moveTo(conversation: OpenConversation, request: HostRequest): Pro
   if (cwd !== null) await conversation.moveTo(cwd);
 }
 
-/** The methods whose result says what the session is called; in the others the host has said it. */
+/** The methods whose result has the session's id; in the others the host sent it. */
 const NAMING: ReadonlySet<string> = new Set(["session/new", "session/fork"]);
 
 /**

@@ -43,7 +43,7 @@ export async function prompt(bridge: BridgeContext, request: HostRequest): Promi
       whenLimited: bridge.onLimit,
       force: options["force"] === true,
     };
-    return send(bridge, conversation, { request, sending, isCancelled });
+    return send(bridge, conversation, request, sending, isCancelled);
   });
 }
 
@@ -83,7 +83,7 @@ async function runAgentCommand(
   respond(bridge, request, `{"stopReason":"end_turn"}`);
 }
 
-/** Where the host wants the prompt to go on from: `edit`, `resume` or `fork` in `_meta.holdfast`. */
+/** Where the prompt continues from: `edit`, `resume` or `fork` in `_meta.holdfast`. */
 async function fromOf(
   bridge: BridgeContext,
   conversation: OpenConversation,
@@ -108,7 +108,7 @@ async function fromOf(
   return { agent: link.agent, from: { upstream: link.id } };
 }
 
-/** The prompt as the host gave it, where the log's own words for it would not do; what is large, as blobs. */
+/** The host's prompt, unless the log can rebuild it from its own content; large parts as blobs. */
 async function detailsOf(
   bridge: BridgeContext,
   id: ConversationId,
@@ -119,16 +119,12 @@ async function detailsOf(
   return { details: { acp: { prompt: stored } } };
 }
 
-interface SendInput {
-  readonly request: HostRequest;
-  readonly sending: HostPrompt;
-  readonly isCancelled: () => boolean;
-}
-
 async function send(
   bridge: BridgeContext,
   conversation: OpenConversation,
-  { request, sending, isCancelled }: SendInput,
+  request: HostRequest,
+  sending: HostPrompt,
+  isCancelled: () => boolean,
 ): Promise<void> {
   try {
     request.onWithdrawn = () => conversation.cancelTurn();
@@ -200,7 +196,7 @@ function cancelled(response: Message | null): string {
 
 const PROCESS = /^(.*?) \(process (\d+),/s;
 
-/** Who is at work in the conversation, since when, and what a person can do; any other error as it is. */
+/** Who is working in the conversation, since when, and what the user can do; other errors unchanged. */
 async function withWriter(
   bridge: BridgeContext,
   conversation: ConversationId,

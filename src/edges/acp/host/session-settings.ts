@@ -17,7 +17,7 @@ interface Asked {
   readonly answer: Answer;
 }
 
-/** Settings are the agent's to accept; what it accepted is kept, to be set again in every session to come. */
+/** The agent decides about a setting; an accepted one is stored and set again in every later session. */
 async function ask(conversation: OpenConversation, request: HostRequest): Promise<Asked> {
   const session = await conversation.readySession();
   const answer = await answerTo(request, session.forward(request.message));
@@ -128,7 +128,7 @@ export async function forward(bridge: BridgeContext, request: HostRequest): Prom
   respondWith(bridge, request, { answer, session });
 }
 
-/** Waits for what the agent answers, and tells it when the host does not. */
+/** Waits for the agent's answer, and cancels the request at the agent if the host does. */
 export function answerTo(request: HostRequest, forwarded: ForwardedRequest): Promise<Answer> {
   request.onWithdrawn = () => forwarded.cancel();
   return forwarded.answer;

@@ -4,7 +4,7 @@ import type { PermissionAsked } from "#turn/host";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { ContentBlock } from "#log/message";
 
-/** What a host shows of a call beyond its name and input: a title, its kind, places, changes to files. */
+/** What a host shows of a call besides its name and input: a title, its kind, places, changes to files. */
 export type Describe = (call: { readonly name: string; readonly input: Json }) => Fields;
 
 export const nothingMore: Describe = () => ({});
@@ -66,7 +66,7 @@ export class EventUpdates {
   }
 }
 
-/** A host's content as the log keeps it: words and pictures; of anything else, what a reader needs to know of it. */
+/** A host's content as the log stores it: text and images; of other blocks, a line for readers. */
 export function contentOf(blocks: readonly Json[]): readonly ContentBlock[] {
   return blocks.map((block) => blockOf(fieldsOf(block)));
 }
@@ -88,7 +88,7 @@ function linkText(block: Fields): string {
   return typeof text === "string" ? `${wordsIn(resource["uri"])}\n${text}` : `[${wordsIn(resource["uri"])}]`;
 }
 
-/** Whether the blocks can be made again from what the log keeps of them. */
+/** Whether the blocks can be rebuilt from the log. */
 export function isPlain(blocks: readonly Json[]): boolean {
   return blocks.every((value) => {
     const block = fieldsOf(value);
@@ -126,7 +126,7 @@ export async function withoutData(
   );
 }
 
-/** An update with what it names by blob in its place; what is missing is left out. */
+/** An update with blobs in place of their names; missing blobs are left out. */
 export async function withData(update: Fields, read: (blob: string) => Promise<string>): Promise<Fields> {
   const content = fieldsOf(update["content"] ?? null);
   const place = placesOf(content);

@@ -63,7 +63,7 @@ function valueEnd(bytes: Uint8Array, start: number, end: number): number {
   return offset === start ? -1 : offset;
 }
 
-/** Brackets are counted, not paired: a text that closes "[" with "}" is no JSON, whoever reads it. */
+/** Brackets are counted, not paired: a text that closes "[" with "}" is invalid JSON for every reader. */
 function containerEnd(bytes: Uint8Array, start: number, end: number): number {
   let depth = 0;
   let offset = start;

@@ -57,7 +57,7 @@ export function replaceInStrings(bytes: Uint8Array, within: Span, from: string, 
   }
 }
 
-/** What is looked for, as UTF-8 to compare with raw bytes and as code points to compare with escapes. */
+/** The searched text, as UTF-8 to compare with raw bytes and as code points to compare with escapes. */
 interface Needle {
   readonly bytes: Uint8Array;
   /** The code point whose first byte stands here; -1 at its other bytes. */
@@ -120,7 +120,7 @@ const ESCAPES: { readonly [letter: string]: string } = {
   r: "\r",
   t: "\t",
 };
-/** The code that the escape with this letter stands for; -1 if there is no such escape. */
+/** The code of the escape with this letter; -1 for an unknown escape. */
 const ESCAPED: Int32Array = Int32Array.from({ length: 256 }, (_, byte) => {
   return ESCAPES[String.fromCharCode(byte)]?.charCodeAt(0) ?? -1;
 });

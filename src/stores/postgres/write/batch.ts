@@ -126,14 +126,11 @@ function runRows(runs: ReturnType<typeof runChangesOf>): {
   return { started, finished: [...over, ...again] };
 }
 
-interface OverColumns {
-  readonly seq: number | null;
-  readonly end_seq: number | null;
-  readonly finished: string | null;
-}
-
 /** The row of a run, by its start, and what is written down of it once it is over. */
-function overColumns({ counted }: LastRun, over: LastRun | undefined): OverColumns {
+function overColumns(
+  { counted }: LastRun,
+  over: LastRun | undefined,
+): { readonly seq: number | null; readonly end_seq: number | null; readonly finished: string | null } {
   const seq = counted?.startSeq ?? null;
   if (over === undefined) return { seq, end_seq: null, finished: null };
   return { seq, end_seq: over.counted?.endSeq ?? null, finished: JSON.stringify(over) };

@@ -80,14 +80,6 @@ interface PageEnd {
   readonly end: RowPlace;
 }
 
-/** A stretch of a log, from behind a seq to another. */
-interface ReadRange {
-  readonly row: number;
-  readonly after: number;
-  readonly until: number;
-  readonly limit: number;
-}
-
 /** Answers questions on one read connection. Every answer is whole when it returns: no statement stays open. */
 export class Reader {
   readonly sql: Sql;
@@ -247,7 +239,7 @@ export class Reader {
   #rowsOf(
     way: "up" | "down",
     filter: readonly EntryType[] | undefined,
-    range: ReadRange,
+    range: { readonly row: number; readonly after: number; readonly until: number; readonly limit: number },
   ): readonly EntryRow[] {
     const { row, after, until, limit } = range;
     if (filter === undefined) return this.sql.all<EntryRow>(READ[way], row, after, until, limit);

@@ -15,13 +15,12 @@ const BY_SEQ = `SELECT ${ENTRY_COLUMNS} FROM entries INDEXED BY entries_seq WHER
 
 const ROW = /^\d+$/; // a cursor names a conversation by its row
 
-interface RunOwner {
-  readonly row: number;
-  readonly space: string;
-}
-
 /** A run has a row from its start on, and it is written once more when it is over: in between its head has it. */
-export function writeRuns(sql: Sql, { row, space }: RunOwner, changes: RunChanges): void {
+export function writeRuns(
+  sql: Sql,
+  { row, space }: { readonly row: number; readonly space: string },
+  changes: RunChanges,
+): void {
   const { started, finished, reopened } = changes;
   for (const { counted, run, trigger, mailbox, startedAt } of started)
     if (counted !== null) sql.run(INSERT_RUN, row, counted.startSeq, space, run, trigger, mailbox, startedAt);
