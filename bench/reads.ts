@@ -7,6 +7,7 @@ import type { Row } from "./report.ts";
 import { alternate, type Side, type Timing, timingNamed } from "./sample.ts";
 import { LABEL, openShaped, SHAPES, type Shaped, sizesOf } from "./shapes.ts";
 import { sizeText, type Stage } from "./stage.ts";
+import { spaceOf } from "../src/conversation/on-space.ts";
 
 /** A read whose cost is bounded by what it answers. */
 interface Read {
@@ -31,25 +32,25 @@ const READS: readonly Read[] = [
     name: "settings",
     fullFrom: 10_000, // the nearest 64 nodes: a log of 100 entries has 48 where most of them are facts
     run: async ({ conversation, holdfast }) =>
-      readSettings(holdfast.space, conversation.id, (await conversation.head()).leaf),
+      readSettings(spaceOf(holdfast), conversation.id, (await conversation.head()).leaf),
   },
   {
     name: "facts of a send",
-    run: ({ conversation, holdfast }) => readFacts(holdfast.space, conversation.id),
+    run: ({ conversation, holdfast }) => readFacts(spaceOf(holdfast), conversation.id),
     fullFrom: 10_000,
   },
   {
     name: "prior context",
     fullFrom: 10_000,
     run: async ({ conversation, holdfast }) =>
-      readPriorContext(holdfast.space, conversation.id, {
+      readPriorContext(spaceOf(holdfast), conversation.id, {
         from: (await conversation.head()).leaf,
         budget: PRIOR_BUDGET,
       }),
   },
   { name: "queue()", run: ({ conversation }) => conversation.queue() },
   // A list costs what it returns: nested forks are two conversations at 100 entries and a hundred and one at 100k.
-  { name: "list()", run: ({ holdfast }) => holdfast.space.list({ limit: 20 }), except: ["forks"] },
+  { name: "list()", run: ({ holdfast }) => spaceOf(holdfast).list({ limit: 20 }), except: ["forks"] },
   {
     name: "search in one, rare",
     run: ({ conversation, holdfast }) =>

@@ -12,6 +12,7 @@ import { fill } from "./history.ts";
 import { type Row, slower } from "./report.ts";
 import { alternate } from "./sample.ts";
 import { MESSAGE_CHARS, sizeText, type Stage } from "./stage.ts";
+import { spaceOf } from "../src/conversation/on-space.ts";
 
 const ENTRIES = 100_000;
 const LINKS = 16;
@@ -35,12 +36,12 @@ async function measureBuild(stage: Stage): Promise<Row> {
   const { leaf } = await conversation.head();
   const build = async (space: SpaceStore): Promise<string> =>
     renderPreamble(await readPriorContext(space, conversation.id, { from: leaf, budget: PRIOR_BUDGET }));
-  const rows = await rowsRead(holdfast.space, build);
+  const rows = await rowsRead(spaceOf(holdfast), build);
   using bare = new BareReader(path);
   const row = bare.rowOf(conversation.id);
-  checkSame(await build(holdfast.space), bare.newest(row, rows));
+  checkSame(await build(spaceOf(holdfast)), bare.newest(row, rows));
   const times = await alternate(
-    { ours: { run: () => build(holdfast.space) }, bare: { run: () => bare.newest(row, rows) } },
+    { ours: { run: () => build(spaceOf(holdfast)) }, bare: { run: () => bare.newest(row, rows) } },
     stage.plan(2_000, 20_000),
   );
   return slower(

@@ -1,13 +1,13 @@
 import { homedir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { Holdfast } from "./conversation/holdfast.ts";
+import { spaceOf } from "./conversation/on-space.ts";
 import { LogError } from "./log/errors.ts";
 import type { ConversationId, SpaceId } from "./log/ids.ts";
 import { observeStore, type StoreObserver } from "./store/decorate.ts";
 import { type IdsAndTime, systemIdsAndTime } from "./store/prepare.ts";
 import { redactAddress } from "./stores/redact-address.ts";
 import type { Store } from "./store/store.ts";
-import type { SpaceStore } from "./store/facets.ts";
 import type { SalvagedRest } from "./stores/indexed/copy-readable.ts";
 import type { Salvaged } from "./stores/jsonl/salvage.ts";
 import { inMemoryStore } from "./stores/in-memory/index.ts";
@@ -66,7 +66,7 @@ export interface LogRescue {
   /** Copies what can be read into a new conversation; the damaged log stays as it is. */
   copy(space: SpaceId, conversation: ConversationId, as: ConversationId): Promise<Salvaged>;
   /** The same into another store, where it is not, under its own id. */
-  copyInto(to: SpaceStore, space: SpaceId, conversation: ConversationId): Promise<SalvagedRest>;
+  copyInto(to: Holdfast, space: SpaceId, conversation: ConversationId): Promise<SalvagedRest>;
 }
 
 export function logRescue(address: string): LogRescue | null {
@@ -76,7 +76,8 @@ export function logRescue(address: string): LogRescue | null {
   const load = (): Promise<typeof import("./stores/jsonl/salvage.ts")> => import("./stores/jsonl/salvage.ts");
   return {
     copy: async (space, conversation, as) => (await load()).salvage({ dir, space, conversation, as }),
-    copyInto: async (to, space, conversation) => (await load()).salvageInto(to, { dir, space, conversation }),
+    copyInto: async (to, space, conversation) =>
+      (await load()).salvageInto(spaceOf(to), { dir, space, conversation }),
   };
 }
 

@@ -142,6 +142,11 @@ test("an upstream's turn and our own loop's stand side by side on the turn, and 
   expect([...knows("src/agent/", "src/upstream/"), ...knows("src/upstream/", "src/agent/")]).toEqual([]);
 });
 
+test("operations and edges use the library, and never the store under it", () => {
+  const above = product.filter((file) => /^src\/(?:operations|edges)\//.test(file));
+  expect(above.filter((file) => importsOf(file).includes("src/conversation/on-space.ts"))).toEqual([]);
+});
+
 test("nothing below the vendors names one of them, but in comments", () => {
   const below = LAYERS.slice(0, LAYERS.indexOf("src/vendors"));
   const vendors = importsOf("src/vendors/known-vendors.ts")

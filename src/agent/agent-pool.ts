@@ -17,6 +17,7 @@ import { inheritedLogs } from "#conversation/read-log";
 import { SteerQueue } from "#conversation/steer-queue";
 import type { HeadView } from "#store/requests";
 import type { McpServers } from "./mcp/mcp-servers.ts";
+import { spaceOf } from "#conversation/on-space";
 
 interface AgentPoolParts {
   readonly agent: Agent;
@@ -143,8 +144,9 @@ export class WarmConversation implements Pooled {
 
   /** `servers`: those that are there for this conversation alone, now. */
   constructor(conversation: Conversation, servers: () => readonly McpServers[]) {
-    this.context = new ContextCache(conversation.space, conversation.id);
-    this.steers = new SteerQueue(conversation.space, conversation.id);
+    const space = spaceOf(conversation);
+    this.context = new ContextCache(space, conversation.id);
+    this.steers = new SteerQueue(space, conversation.id);
     this.#conversation = conversation;
     this.#servers = servers;
   }
@@ -163,10 +165,12 @@ export class WarmConversation implements Pooled {
 
   /** The conversation that it was forked from in the first place. Forks send what that has sent, and share what a provider keeps of it. */
   async root({ origin, createdAt }: HeadView): Promise<ConversationId> {
-    const { space, id } = this.#conversation;
+    const { id } = this.#conversation;
     if (origin === null) return id;
-    if (this.#root?.createdAt !== createdAt)
-      this.#root = { createdAt, id: (await inheritedLogs(space, id))[0]?.source ?? id };
+    if (this.#root?.createdAt !== createdAt) {
+      const [oldest] = await inheritedLogs(spaceOf(this.#conversation), id);
+      this.#root = { createdAt, id: oldest?.source ?? id };
+    }
     return this.#root.id;
   }
 

@@ -19,7 +19,6 @@ import {
 } from "./loop/run-options.ts";
 import { attemptIn } from "./steps/turn-in-steps.ts";
 import { WarmConversation } from "./agent-pool.ts";
-import { decodeEntry } from "#log/codec";
 import type { Conversation } from "#conversation/conversation";
 
 interface VerbRequest extends Omit<TurnRequest, "key"> {
@@ -44,7 +43,7 @@ export class AgentTurns {
       return new WarmConversation(conversation, () => ownServers(options.servers, id));
     });
     this.#turns = new OneAtATime(holdfast, options);
-    this.#keyed = new KeyedTurns(holdfast.space, (turn) => knownResult(turn));
+    this.#keyed = new KeyedTurns(holdfast, (turn) => knownResult(turn));
     this.#runner = runner;
   }
 
@@ -174,13 +173,8 @@ async function findStarted(conversation: Conversation, key: string): Promise<Fou
   const batch = await conversation.findAppend(key);
   if (batch === null) return null;
   const { fromSeq, toSeq } = batch;
-  const stored = await conversation.space.read({
-    conversation: conversation.id,
-    after: fromSeq - 1,
-    until: toSeq,
-    types: ["run_start", "turn_start"],
-    limit: 2,
-  });
-  const [start, turn] = stored.map((entry) => decodeEntry(entry));
+  const types = ["run_start", "turn_start"] as const;
+  const range = { after: fromSeq - 1, until: toSeq, limit: 2 };
+  const [start, turn] = await conversation.read({ ...range, types });
   return start?.type === "run_start" ? { run: start.run, hasTurn: turn !== undefined } : null;
 }

@@ -163,13 +163,13 @@ export class Agent implements Turns, AsyncDisposable {
     to: Conversation | string,
     messages: readonly Message[],
   ): Promise<{ readonly repairs: readonly Repair[] }> {
-    const { space, id } = await this.#conversation(to);
+    const conversation = await this.#conversation(to);
     const whole = wholePairs(messages);
     const bodies: EntryBody[] = [];
     for (const message of whole.messages)
       bodies.push({
         type: "message",
-        message: { ...message, content: await keepImages(space, id, message.content) },
+        message: { ...message, content: await keepImages(conversation, message.content) },
       });
     if (bodies.length > 0) await this.note(to, bodies);
     return { repairs: whole.repairs };
@@ -326,8 +326,7 @@ async function goBack(
   entry: string,
   options: Parameters<typeof closeAbandonedTurn>[1],
 ): Promise<CutPoint> {
-  const { space, id } = work.conversation;
-  const cut = await readCut(space, id, entry);
+  const cut = await readCut(work.conversation, entry);
   if (cut.editable === null)
     throw new LogError("invalid_request", `Entry ${entry} is not a user message, so it cannot be edited`, {
       entry,

@@ -8,7 +8,7 @@ import { cwdOf, isAskedDirectly, type Settings } from "#log/projections/settings
 import type { Conversation } from "#conversation/conversation";
 import type { ContextNow } from "#conversation/context-cache";
 import type { HeadView } from "#store/requests";
-import { type OpenTurn, openTurnAt } from "#conversation/list-conversations";
+import { type OpenTurn } from "#conversation/list-conversations";
 import { readContextAndHead } from "#conversation/reading";
 import { stat } from "node:fs/promises";
 import type { PermissionAsked } from "#turn/host";
@@ -28,6 +28,7 @@ import { readOpenRun, readRequestMessages } from "./loop/turn-run.ts";
 import { matchSkills, type Skills } from "./skills/skills.ts";
 import { SKILL_TOOLS } from "./skills/skill-tools.ts";
 import { callsIn } from "./loop/answer-entries.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /** Something the conversation names and this host does not have. */
 interface Missing {
@@ -79,8 +80,8 @@ export interface RestoreInput {
 
 /** Reads everything back; calls no model, runs no tool and writes nothing. */
 export async function restore(conversation: Conversation, input: RestoreInput = {}): Promise<Restored> {
-  const { space, id } = conversation;
-  return restoreFrom(conversation, await readContextAndHead(space, id, null), input);
+  const now = await readContextAndHead(spaceOf(conversation), conversation.id, null);
+  return restoreFrom(conversation, now, input);
 }
 
 /** The same where the context is known. */
@@ -89,13 +90,13 @@ export async function restoreFrom(
   { context, head }: ContextNow,
   input: RestoreInput,
 ): Promise<Restored> {
-  const { space, id } = conversation;
+  const { id } = conversation;
   const cwd = cwdOf(context.config, head.cwd);
   const run = await readOpenRun(conversation, head);
   const sent = await readRequestMessages(conversation, run, { context, head });
   // Most of it lies on disk, and is waited for side by side.
   const [openTurn, memory, servers, queue, ...missing] = await Promise.all([
-    openTurnAt(space, head),
+    conversation.openTurn(head),
     restoreMemory(input.memory ?? null, conversation, cwd),
     input.servers === undefined ? [] : restoreServers(context.config, input.servers),
     conversation.queue(),

@@ -226,7 +226,7 @@ export class TurnRunner {
         ? await this.#startedRun(work, input)
         : await beginRun(conversation, input, { ...setup, newId });
     await closeAbandonedTurn(work, this.#options);
-    const storedContent = await keepImages(conversation.space, conversation.id, content);
+    const storedContent = await keepImages(conversation, content);
     const more = details === undefined ? {} : { details };
     const prompt = { content: storedContent, holder: pool.holder, run: run.start.run, ...more };
     const { bodies, ...accepted } = accept(prompt, await setup.steers.facts(), newId);

@@ -4,6 +4,9 @@ import type { ForkPoint, Place } from "#log/lineage/head";
 import type { SpaceStore } from "#store/facets";
 import type { BranchEntry } from "./history-pages.ts";
 import { SCAN_ENTRIES, stretches } from "./read-log.ts";
+import type { ConversationReader } from "./conversation-reader.ts";
+import type { OnSpace } from "./on-space.ts";
+import { spaceOf } from "./on-space.ts";
 
 interface BranchPage {
   readonly entries: readonly BranchEntry[];
@@ -14,12 +17,12 @@ interface BranchPage {
 
 /** A branch that ends at a node, from a depth on, oldest first: the first page is there before the last is read. */
 export async function* branchPages(
-  space: SpaceStore,
-  conversation: ConversationId,
+  log: ConversationReader,
   end: Place,
   fromDepth: number = 0,
 ): AsyncGenerator<readonly BranchEntry[]> {
   if (fromDepth > end.depth) return;
+  const [space, conversation] = [spaceOf(log), log.id];
   const read = async (from: number | null, scan: boolean): Promise<BranchPage> => {
     const first = from ?? fromDepth;
     const depth = Math.min(first + SCAN_ENTRIES - 1, end.depth);
@@ -56,7 +59,8 @@ export async function placeAtDepth(
  * The depth of the last node that two branches share, of one conversation or of several; only nodes before it are shared,
  * too. -1: they share none. Nodes are told apart by where they lie: anyone may give ids, and give them twice.
  */
-export async function sharedDepth(space: SpaceStore, one: BranchEnd, other: BranchEnd): Promise<number> {
+export async function sharedDepth(of: OnSpace, one: BranchEnd, other: BranchEnd): Promise<number> {
+  const space = spaceOf(of);
   let [low, high] = [-1, Math.min(one.end.depth, other.end.depth)];
   let depth = high; // most often one is the other, continued
   while (low < high) {

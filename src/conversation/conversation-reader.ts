@@ -25,6 +25,7 @@ import {
 } from "./history-pages.ts";
 import { type OpenTurn, openTurnAt, readSummary } from "./list-conversations.ts";
 import { nodesNamed } from "./find-named.ts";
+import { OnSpace } from "./on-space.ts";
 import { type NodeAt, readBranch, readContext, readExactContext, readSettings } from "./reading.ts";
 import {
   type EffectsPage,
@@ -52,18 +53,14 @@ interface TailOptions {
 }
 
 /** What a conversation says, as the log is when it is asked. */
-export class ConversationReader {
+export class ConversationReader extends OnSpace {
   readonly id: ConversationId;
   readonly #space: SpaceStore;
 
   constructor(id: ConversationId, space: SpaceStore) {
+    super(space);
     this.id = id;
     this.#space = space;
-  }
-
-  /** @internal The port, for the layers of this package. */
-  get space(): SpaceStore {
-    return this.#space;
   }
 
   /** The conversation's own entries of these types. */
@@ -163,7 +160,7 @@ export class ConversationReader {
 
   /** The conversation's own entries in order, as stored: exact text included. */
   log(
-    options: { readonly after?: number; readonly types?: readonly EntryType[] } = {},
+    options: { readonly after?: number; readonly upTo?: number; readonly types?: readonly EntryType[] } = {},
   ): AsyncIterable<StoredEntry> {
     return readLog(this.#space, this.id, options);
   }
@@ -171,6 +168,24 @@ export class ConversationReader {
   /** A page of the same: after a seq or, newest first, before one. */
   entries(request: Omit<ReadRequest, "conversation">): Promise<readonly StoredEntry[]> {
     return this.#space.read({ ...request, conversation: this.id });
+  }
+
+  /** The same page, decoded. */
+  async read<T extends EntryType>(
+    request: Omit<ReadRequest, "conversation"> & { readonly types: readonly T[] },
+  ): Promise<readonly Extract<Entry, { readonly type: T }>[]> {
+    const stored = await this.entries(request);
+    return stored.map((entry) => presentEntry(decodeEntry(entry)) as Extract<Entry, { readonly type: T }>);
+  }
+
+  /** Its newest entry of these types, or the newest before a seq; null when there is none. */
+  async latest<T extends EntryType>(
+    types: readonly T[],
+    before?: number,
+  ): Promise<Extract<Entry, { readonly type: T }> | null> {
+    const place = before === undefined ? {} : { after: before };
+    const [entry = null] = await this.read({ types, newestFirst: true, limit: 1, ...place });
+    return entry;
   }
 
   /** The same of a damaged log: what can be read of it, and in their order the gaps between. */
@@ -202,12 +217,12 @@ export class ConversationReader {
 
   /** The turn that was begun and has not ended; null when there is none. A caller that has the head saves a read of it. */
   async openTurn(head?: HeadView): Promise<OpenTurn | null> {
-    return openTurnAt(this.#space, head ?? (await this.head()));
+    return openTurnAt(this, head ?? (await this.head()));
   }
 
   /** Every upstream id this conversation has held; a fork also shows those of its source, as a record. */
   async chain(): Promise<readonly Link[]> {
-    return (await readChain(this.#space, this.id, new ChainReader(false))).links();
+    return (await readChain(this, new ChainReader(false))).links();
   }
 
   /** What the upstream that was asked last was given of the conversation; null when none was asked. */
@@ -225,12 +240,12 @@ export class ConversationReader {
   /** The links of the upstreams that a message was sent to, or that gave it, in that order. */
   async carriersOf(message: string): Promise<readonly Link[]> {
     const { id } = await this.#space.entry(this.id, parseEntryId(message));
-    return (await readChain(this.#space, this.id)).carriers().get(id) ?? [];
+    return (await readChain(this)).carriers().get(id) ?? [];
   }
 
   /** The messages an upstream was given or gave, in the order of the log. */
   async messagesOf(upstream: string): Promise<readonly Entry[]> {
-    const carriers = (await readChain(this.#space, this.id)).carriers();
+    const carriers = (await readChain(this)).carriers();
     const ids = [...carriers].flatMap(([id, links]) =>
       links.some((link) => link.id === upstream) ? [id] : [],
     );
@@ -244,7 +259,7 @@ export class ConversationReader {
 
   /** The same in pages, in the order of the calls. */
   effectsPage(request: EffectsRequest = {}): Promise<EffectsPage> {
-    return readEffects(this.#space, this.id, request);
+    return readEffects(this, request);
   }
 
   /** What lists show of it: its last turn, its metadata and what it has used. */
@@ -274,12 +289,12 @@ export class ConversationReader {
 
   /** What a person should look at: turns and runs without an end, and what is wrong in the context as it is now. */
   issues(): Promise<readonly Issue[]> {
-    return readIssues(this.#space, this.id);
+    return readIssues(this);
   }
 
   /** The same in pages. */
   issuesPage(request: IssuesRequest = {}): Promise<IssuesPage> {
-    return readIssuesPage(this.#space, this.id, request);
+    return readIssuesPage(this, request);
   }
 
   async getBlob(digest: string): Promise<Uint8Array> {

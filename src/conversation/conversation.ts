@@ -37,10 +37,12 @@ export class Conversation extends ConversationReader {
   readonly deduped?: boolean;
   /** The same, and its content was another: the stored one stays. */
   readonly differs?: boolean;
+  readonly #space: SpaceStore;
   readonly #idsAndTime: IdsAndTime;
 
   constructor(id: ConversationId, space: SpaceStore, idsAndTime: IdsAndTime) {
     super(id, space);
+    this.#space = space;
     this.#idsAndTime = idsAndTime;
   }
 
@@ -66,7 +68,7 @@ export class Conversation extends ConversationReader {
       options.key === undefined ? null : parseKey(options.key),
     );
     const { durability = "full" } = options;
-    const result = await this.space.append({ conversation: this.id, author, ...prepared, durability });
+    const result = await this.#space.append({ conversation: this.id, author, ...prepared, durability });
     return { result, drafts: prepared.drafts };
   }
 
@@ -78,10 +80,10 @@ export class Conversation extends ConversationReader {
     const { writer, leaseMs, epoch, clock = idleClock } = options;
     const request = { conversation: this.id, writer, leaseMs };
     const head = await (epoch === undefined
-      ? this.space.acquire(request)
-      : this.space.renew({ ...request, epoch }));
+      ? this.#space.acquire(request)
+      : this.#space.renew({ ...request, epoch }));
     if (head.summary?.metadata["redacted"] === true) {
-      await this.space.renew({ conversation: this.id, epoch: head.epoch, leaseMs: 0 });
+      await this.#space.renew({ conversation: this.id, epoch: head.epoch, leaseMs: 0 });
       throw new LogError(
         "invalid_request",
         `Conversation ${this.id} is a redacted, read-only copy. Fork it to continue.`,
@@ -89,7 +91,7 @@ export class Conversation extends ConversationReader {
       );
     }
     return new Owner(head, {
-      space: this.space,
+      space: this.#space,
       leaseMs,
       clock,
       append: (bodies, author, more) => this.#append(bodies, author, more),
@@ -165,7 +167,7 @@ export class Conversation extends ConversationReader {
     const { at, id, cwd, key } = options;
     const own = key === undefined ? this.#idsAndTime.newId() : idForKey("fork", this.id, parseKey(key));
     const conversation = parseConversationId(id ?? own);
-    await this.space.fork({
+    await this.#space.fork({
       source: this.id,
       conversation,
       ...(at === undefined ? {} : { entry: parseEntryId(at) }),
@@ -174,11 +176,11 @@ export class Conversation extends ConversationReader {
       id: parseEntryId(this.#idsAndTime.newId()),
       key: key === undefined ? null : parseKey(key),
     });
-    return new Conversation(conversation, this.space, this.#idsAndTime);
+    return new Conversation(conversation, this.#space, this.#idsAndTime);
   }
 
   putBlob(bytes: Uint8Array): Promise<Digest> {
-    return this.space.putBlob(this.id, bytes);
+    return this.#space.putBlob(this.id, bytes);
   }
 
   /**
@@ -186,12 +188,12 @@ export class Conversation extends ConversationReader {
    * address. For a router to send to; a hint, nothing rests on it.
    */
   holder(): Promise<Holder | null> {
-    return readHolder(this.space, this.id, Date.parse(this.#idsAndTime.now()));
+    return readHolder(this.#space, this.id, Date.parse(this.#idsAndTime.now()));
   }
 
   /** Removes the conversation for good. Forks keep what they inherited. */
   erase(): Promise<void> {
-    return this.space.erase(this.id);
+    return this.#space.erase(this.id);
   }
 }
 

@@ -12,6 +12,7 @@ import { idForKey } from "./id-for-key.ts";
 import type { NodeAt } from "./reading.ts";
 import { findRun, runNotFound } from "./hydrate.ts";
 import { readLeafAt } from "./leaf-at.ts";
+import { spaceOf } from "./on-space.ts";
 
 /** Where a run is gone on with, and what is to be other than in it. */
 export interface ForkRunOptions extends ForkOptions {
@@ -37,7 +38,7 @@ export interface ForkedRun {
  * log: the messages and the seeds are shared.
  */
 export async function forkRun(holdfast: Holdfast, id: string, options: ForkRunOptions): Promise<ForkedRun> {
-  const { space } = holdfast;
+  const space = spaceOf(holdfast);
   const { conversation: named, at, id: forkId, cwd, key } = options;
   const from = named === undefined ? null : parseConversationId(named);
   const row = await findRun(space, id, from);

@@ -26,6 +26,7 @@ import {
 import { readRun, readRuns, type RunFilter, type RunPageRequest } from "./read-runs.ts";
 import { type ExactRun, hydrateRun, type HydratedRun } from "./hydrate.ts";
 import { type ForkedRun, forkRun, type ForkRunOptions } from "./fork-run.ts";
+import { OnSpace } from "./on-space.ts";
 import { runsAlong } from "./runs-along.ts";
 import { idForKey } from "./id-for-key.ts";
 import { type BranchToCompare, type ComparedBranches, type CompareOptions, readDiff } from "./read-diff.ts";
@@ -50,11 +51,10 @@ export interface CreateOptions {
 }
 
 /** One space of a store: where conversations are made, found and searched. */
-export class Holdfast implements AsyncDisposable {
+export class Holdfast extends OnSpace implements AsyncDisposable {
   readonly store: Store;
-  /** @internal The port, for the layers of this package. */
-  readonly space: SpaceStore;
   readonly spaceId: SpaceId;
+  readonly #space: SpaceStore;
   readonly #idsAndTime: IdsAndTime;
   readonly #close: () => Promise<void>;
 
@@ -65,10 +65,13 @@ export class Holdfast implements AsyncDisposable {
     idsAndTime: IdsAndTime = systemIdsAndTime,
     close: () => Promise<void> = async () => undefined,
   ) {
-    this.#close = close;
+    const spaceId = parseSpaceId(space);
+    const onSpace = store.space(spaceId);
+    super(onSpace);
     this.store = store;
-    this.spaceId = parseSpaceId(space);
-    this.space = store.space(this.spaceId);
+    this.spaceId = spaceId;
+    this.#space = onSpace;
+    this.#close = close;
     this.#idsAndTime = idsAndTime;
   }
 
@@ -112,20 +115,20 @@ export class Holdfast implements AsyncDisposable {
     key: string | undefined,
   ): Promise<Conversation> {
     const prepared = prepare(bodies, this.#idsAndTime, key === undefined ? null : parseKey(key));
-    const { deduped, differs } = await this.space.create({ conversation, ...prepared });
+    const { deduped, differs } = await this.#space.create({ conversation, ...prepared });
     return Object.assign(this.handle(conversation), { deduped, differs });
   }
 
   /** Opens a conversation that exists. An unknown id is an error, never a silent fresh start. */
   async conversation(id: string): Promise<Conversation> {
     const conversation = parseConversationId(id);
-    await this.space.head(conversation);
+    await this.#space.head(conversation);
     return this.handle(conversation);
   }
 
   /** A handle without a check that the conversation exists: its first method fails if it does not. */
   handle(id: ConversationId): Conversation {
-    return new Conversation(id, this.space, this.#idsAndTime);
+    return new Conversation(id, this.#space, this.#idsAndTime);
   }
 
   /** The one conversation whose id is, starts with, or ends with the given text. */
@@ -156,7 +159,7 @@ export class Holdfast implements AsyncDisposable {
   async #exact(text: string): Promise<ConversationId | null> {
     try {
       const id = parseConversationId(text);
-      await this.space.head(id);
+      await this.#space.head(id);
       return id;
     } catch (error) {
       if (isLogError(error) && error.group === "damaged") return parseConversationId(text);
@@ -172,13 +175,15 @@ export class Holdfast implements AsyncDisposable {
     const { filter = {}, prefix = filter.prefix } = options;
     let after: string | null = null;
     do {
-      const page: { conversations: readonly ConversationRow[]; next: string | null } = await this.space.list({
-        ...(prefix === undefined ? {} : { prefix }),
-        limit: LIST_PAGE,
-        unlisted: filter.unlisted === true,
-        ...(after === null ? {} : { after }),
-      });
-      yield* await filterListed(this.space, page.conversations, filter);
+      const page: { conversations: readonly ConversationRow[]; next: string | null } = await this.#space.list(
+        {
+          ...(prefix === undefined ? {} : { prefix }),
+          limit: LIST_PAGE,
+          unlisted: filter.unlisted === true,
+          ...(after === null ? {} : { after }),
+        },
+      );
+      yield* await filterListed(this.#space, page.conversations, filter);
       after = page.next;
     } while (after !== null);
   }
@@ -191,12 +196,12 @@ export class Holdfast implements AsyncDisposable {
 
   /** One page of them, filtered; the cursor a page ends with gives the next. */
   listPage(request: ListPageRequest = {}): Promise<ListPage> {
-    return readListPage(this.space, request);
+    return readListPage(this.#space, request);
   }
 
   /** Every conversation with a turn that has not ended: what a host looks for when it starts again. */
   openTurns(): AsyncGenerator<OpenTurn> {
-    return readOpenTurns(this.space, this.listAll());
+    return readOpenTurns(this);
   }
 
   /** Runs of every conversation by the time they began, oldest first. */
@@ -205,16 +210,16 @@ export class Holdfast implements AsyncDisposable {
     if (along !== undefined) {
       if (conversation !== undefined)
         throw new LogError("invalid_request", "Pass `conversation` or `along`, not both");
-      return yield* runsAlong(this.space, parseConversationId(along), request);
+      return yield* runsAlong(this.#space, parseConversationId(along), request);
     }
     const within = conversation === undefined ? {} : { conversation: parseConversationId(conversation) };
-    yield* readRuns(this.space, { ...request, ...within });
+    yield* readRuns(this.#space, { ...request, ...within });
   }
 
   /** One page of them. `next` of a page gives the one after it as its `cursor`. */
   async runPage(request: RunPageRequest): Promise<RunPage> {
     const { conversation, cursor, ...filter } = request;
-    return this.space.runs({
+    return this.#space.runs({
       ...filter,
       ...(cursor === undefined ? {} : { after: cursor }),
       ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }),
@@ -224,7 +229,7 @@ export class Holdfast implements AsyncDisposable {
   /** The run of this id; null when there is none. Where an import has brought it twice, the conversation says which. */
   async run(run: string, options: { readonly conversation?: string } = {}): Promise<Run | null> {
     const { conversation } = options;
-    return readRun(this.space, run, conversation === undefined ? null : parseConversationId(conversation));
+    return readRun(this.#space, run, conversation === undefined ? null : parseConversationId(conversation));
   }
 
   /**
@@ -239,7 +244,11 @@ export class Holdfast implements AsyncDisposable {
   /** The same with the entries it was made of, which have the exact text of what a model was sent. */
   async exactRun(run: string, options: { readonly conversation?: string } = {}): Promise<ExactRun> {
     const { conversation } = options;
-    return hydrateRun(this.space, run, conversation === undefined ? null : parseConversationId(conversation));
+    return hydrateRun(
+      this.#space,
+      run,
+      conversation === undefined ? null : parseConversationId(conversation),
+    );
   }
 
   /** A fork from any message of a run, in which a run that continues it is begun: with another model, tools or prompt. */
@@ -253,7 +262,7 @@ export class Holdfast implements AsyncDisposable {
     options: { readonly limit?: number; readonly conversation?: string } = {},
   ): Promise<readonly SearchHit[]> {
     const { limit = 50, conversation } = options;
-    return this.space.search({
+    return this.#space.search({
       query,
       limit,
       ...(conversation === undefined ? {} : { conversation: parseConversationId(conversation) }),
@@ -266,7 +275,7 @@ export class Holdfast implements AsyncDisposable {
     others: readonly BranchToCompare[],
     options: CompareOptions = {},
   ): Promise<readonly ComparedBranches[]> {
-    return readDiff(this.space, one, others, options);
+    return readDiff(this, one, others, options);
   }
 
   /**
@@ -278,7 +287,7 @@ export class Holdfast implements AsyncDisposable {
   }
 
   check(request: CheckRequest): Promise<readonly Finding[]> {
-    return this.space.check(request);
+    return this.#space.check(request);
   }
 
   /**

@@ -8,6 +8,8 @@ import type { SpaceStore } from "#store/facets";
 import type { HeadView } from "#store/requests";
 import { eachEntry, readLog } from "./read-log.ts";
 import { readContextIssues } from "./reading.ts";
+import type { ConversationReader } from "./conversation-reader.ts";
+import { spaceOf } from "./on-space.ts";
 
 const TYPES = ["tool_intent", "message"] as const;
 
@@ -38,11 +40,11 @@ interface Start {
  * an unknown outcome reads to the end. `onEntry` receives the entries about them.
  */
 export async function readEffects(
-  space: SpaceStore,
-  conversation: ConversationId,
+  log: ConversationReader,
   request: EffectsRequest,
   onEntry: (entry: Entry) => unknown = () => undefined,
 ): Promise<EffectsPage> {
+  const [space, conversation] = [spaceOf(log), log.id];
   const start = await readStart(space, conversation, request.cursor);
   if (start === null) return { effects: [], cursor: null };
   const { seq, skip, upTo, recordsIntents } = start;
@@ -96,22 +98,21 @@ function readCursor(cursor: string): Omit<Start, "recordsIntents"> {
 }
 
 /** Turns and runs without an end are in the head, as long as it can name them; then what the context lacks. */
-export async function readIssues(space: SpaceStore, conversation: ConversationId): Promise<readonly Issue[]> {
-  const head = await space.head(conversation);
+export async function readIssues(log: ConversationReader): Promise<readonly Issue[]> {
+  const head = await log.head();
   const counts = head.summary?.counts ?? null;
-  const open = counts === null || counts.more ? await findOpen(space, conversation) : openIssues(counts);
-  return [...open, ...(await readIssuesInContext(space, head))];
+  const open = counts === null || counts.more ? await findOpen(spaceOf(log), log.id) : openIssues(counts);
+  return [...open, ...(await readIssuesInContext(log, head))];
 }
 
 /** A context lacks calls, results, or where a compaction begins: without any of these it is not read. */
 export async function readIssuesInContext(
-  space: SpaceStore,
-  { conversation, summary, origin }: HeadView,
+  log: ConversationReader,
+  { summary, origin }: HeadView,
 ): Promise<readonly Issue[]> {
   const hasNoCalls = summary?.counts != null && summary.counts.callsFrom === null && origin === null;
-  if (hasNoCalls && (await space.read({ conversation, limit: 1, types: ["compaction"] })).length === 0)
-    return [];
-  return readContextIssues(space, conversation);
+  if (hasNoCalls && (await log.entries({ limit: 1, types: ["compaction"] })).length === 0) return [];
+  return readContextIssues(spaceOf(log), log.id);
 }
 
 async function findOpen(space: SpaceStore, conversation: ConversationId): Promise<readonly Issue[]> {
@@ -135,8 +136,7 @@ export interface IssuesRequest {
 }
 
 export async function readIssuesPage(
-  space: SpaceStore,
-  conversation: ConversationId,
+  log: ConversationReader,
   { limit = Number.POSITIVE_INFINITY, cursor = "0" }: IssuesRequest,
 ): Promise<IssuesPage> {
   if (!/^\d{1,15}$/.test(cursor))
@@ -147,7 +147,7 @@ export async function readIssuesPage(
         cursor,
       },
     );
-  const issues = await readIssues(space, conversation);
+  const issues = await readIssues(log);
   const end = Number(cursor) + limit;
   return { issues: issues.slice(Number(cursor), end), cursor: end < issues.length ? String(end) : null };
 }

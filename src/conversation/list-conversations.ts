@@ -1,4 +1,3 @@
-import { decodeEntry } from "#log/codec";
 import { isLogError } from "#log/errors";
 import { summaryChange } from "#log/entry-types";
 import { SummaryCounter } from "#log/projections/summary-of";
@@ -10,6 +9,8 @@ import type { LeaseView } from "#log/lineage/head";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { HeadView, ConversationRow } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
+import type { ConversationReader } from "./conversation-reader.ts";
+import type { Holdfast } from "./holdfast.ts";
 
 const LIMIT = 50;
 const LOOKED_AT = 100;
@@ -205,42 +206,29 @@ export interface OpenTurn {
   readonly lease: LeaseView | null;
 }
 
-/** The open turn of a conversation, by its latest fact about turns; null when there is none. */
-async function readOpenTurn(space: SpaceStore, conversation: ConversationId): Promise<OpenTurn | null> {
-  return openTurnAt(space, await space.head(conversation));
-}
-
-/** The same for whoever has the head. */
+/** The open turn of a conversation at its head; null when there is none. */
 export async function openTurnAt(
-  space: SpaceStore,
+  log: ConversationReader,
   { conversation, lease, summary }: HeadView,
 ): Promise<OpenTurn | null> {
-  const last = summary === null ? await readLastTurn(space, conversation) : summary.turn;
+  const last = summary === null ? await readLastTurn(log) : summary.turn;
   if (last?.state !== "open") return null;
   const { turn, prompt, since } = last;
   return { conversation, turn, prompt, since, lease };
 }
 
 /** The latest fact about turns, where no append has kept it. */
-export async function readLastTurn(
-  space: SpaceStore,
-  conversation: ConversationId,
-): Promise<LastTurn | null> {
-  const types = ["turn_start", "turn_end"] as const;
-  const [stored] = await space.read({ conversation, types, newestFirst: true, limit: 1 });
-  const entry = stored === undefined ? null : decodeEntry(stored);
+export async function readLastTurn(log: ConversationReader): Promise<LastTurn | null> {
+  const entry = await log.latest(["turn_start", "turn_end"]);
   return entry === null ? null : (summaryChange(entry.type, entry, entry.time)?.turn ?? null);
 }
 
 /** The open turns of a space, by the list where it knows them: for a host that starts again. */
-export async function* readOpenTurns(
-  space: SpaceStore,
-  listed: AsyncIterable<ConversationRow>,
-): AsyncGenerator<OpenTurn> {
-  for await (const { conversation, summary } of listed) {
+export async function* readOpenTurns(holdfast: Holdfast): AsyncGenerator<OpenTurn> {
+  for await (const { conversation, summary } of holdfast.listAll()) {
     if (summary !== null && summary.turn?.state !== "open") continue;
     try {
-      const open = await readOpenTurn(space, conversation);
+      const open = await holdfast.handle(conversation).openTurn();
       if (open !== null) yield open;
     } catch (error) {
       // What cannot be read is for the doctor; it does not keep the others from being found.

@@ -9,6 +9,7 @@ import { leafAfter, type Owner, type Written } from "./owner.ts";
 import { readLog, readEntries, readInherited } from "./read-log.ts";
 import type { Holdfast } from "./holdfast.ts";
 import { labelsOf } from "#log/projections/labels";
+import { spaceOf } from "./on-space.ts";
 
 /** A moment of a log. A head from a list has no hash. */
 export type LogMark = Pick<HeadView, "createdAt" | "headSeq"> & Partial<Pick<HeadView, "link">>;
@@ -300,8 +301,8 @@ export class LiveProjections<State> {
   }
 
   of(holdfast: Holdfast, conversation: ConversationId): LiveProjection<State> {
-    const { space, spaceId } = holdfast;
-    const name = `${spaceId}/${conversation}`;
+    const space = spaceOf(holdfast);
+    const name = `${holdfast.spaceId}/${conversation}`;
     const projection = this.#live.get(name);
     const live =
       projection ??

@@ -6,16 +6,17 @@ import type { Projection } from "#log/projections/projection";
 import type { SpaceStore } from "#store/facets";
 import { LiveProjections, type LogBounds } from "./live-projection.ts";
 import { eachStored, inheritedBranch } from "./read-log.ts";
+import type { ConversationReader } from "./conversation-reader.ts";
+import { spaceOf } from "./on-space.ts";
 
 /** Every upstream id a conversation has held, and those of its sources, with the messages they carried. */
 export async function readChain(
-  space: SpaceStore,
-  conversation: ConversationId,
+  log: ConversationReader,
   chain: ChainReader = new ChainReader(),
 ): Promise<ChainReader> {
   // Without a link nothing was carried, and most of a log are messages.
-  const isEmpty = (await readLinks(space, conversation)).length === 0;
-  return isEmpty ? chain : readLineage(space, conversation, chain, { types: CHAIN_TYPES });
+  const isEmpty = (await readLinks(log)).length === 0;
+  return isEmpty ? chain : readLineage(spaceOf(log), log.id, chain, { types: CHAIN_TYPES });
 }
 
 /** A chain that is kept up to date. `isWhole`: its messages were read; without a link there is no need to. */
@@ -41,7 +42,7 @@ export function liveChains(bounds: LogBounds<LiveChain>): LiveProjections<LiveCh
     addedMax: ENTRIES_ADDED_MAX,
     begin: async () => {
       const head = await space.head(conversation);
-      const isWhole = (await readLinks(space, conversation)).length > 0;
+      const isWhole = (await linksOf(space, conversation)).length > 0;
       const chain = new ChainReader();
       if (isWhole) await readLineage(space, conversation, chain, { types: CHAIN_TYPES, upTo: head.headSeq });
       const [last = null] = await space.read({
@@ -57,7 +58,11 @@ export function liveChains(bounds: LogBounds<LiveChain>): LiveProjections<LiveCh
 }
 
 /** The same links without what they carried: of a long log, a few entries are read. */
-export async function readLinks(
+export function readLinks(log: ConversationReader): Promise<readonly Omit<Link, "carried">[]> {
+  return linksOf(spaceOf(log), log.id);
+}
+
+async function linksOf(
   space: SpaceStore,
   conversation: ConversationId,
 ): Promise<readonly Omit<Link, "carried">[]> {

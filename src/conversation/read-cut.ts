@@ -6,6 +6,7 @@ import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { type CutPoint, cutPoint } from "#log/projections/cut-point";
 import type { SpaceStore } from "#store/facets";
 import type { Conversation, ForkOptions } from "./conversation.ts";
+import { spaceOf } from "./on-space.ts";
 
 const NODES_AROUND = 32; // a reply and its results, as a rule
 const PAGE_NODES = 512;
@@ -26,16 +27,13 @@ export async function forkAtCut(
 
 /** The cut of an entry; without one, the leaf. */
 export async function cutAt(conversation: Conversation, entry: string | undefined): Promise<CutPoint> {
-  if (entry !== undefined) return readCut(conversation.space, conversation.id, entry);
+  if (entry !== undefined) return readCut(conversation, entry);
   return { at: (await conversation.head()).leaf.id, editable: null };
 }
 
 /** Where a fork or an edit at an entry grows from, decided by the nodes around it: the branch may be of any length. */
-export async function readCut(
-  space: SpaceStore,
-  conversation: ConversationId,
-  entry: string,
-): Promise<CutPoint> {
+export async function readCut(log: Conversation, entry: string): Promise<CutPoint> {
+  const [space, conversation] = [spaceOf(log), log.id];
   const { place, ...stored } = await space.entry(conversation, parseEntryId(entry));
   if (place === null)
     throw new LogError("entry_not_found", `${entry} is not on the branch`, { entry: stored.id });

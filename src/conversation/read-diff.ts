@@ -4,9 +4,9 @@ import { type ConversationId, type EntryId, parseConversationId, parseEntryId } 
 import { type CommonStart, commonStart } from "#log/diff/common-start";
 import { type BranchDiff, diffBranches } from "#log/diff/diff-branches";
 import { DIFF_FACTS } from "#log/diff/diff-turns";
-import type { SpaceStore } from "#store/facets";
 import { type BranchEnd, branchPages, sharedDepth } from "./branch-pages.ts";
-import { readEntries, readInherited } from "./read-log.ts";
+import type { Holdfast } from "./holdfast.ts";
+import { spaceOf } from "./on-space.ts";
 
 /** A branch to compare: of a conversation, up to an entry, or to the leaf. */
 export interface BranchToCompare {
@@ -33,21 +33,21 @@ export interface CompareOptions {
  * start of theirs. What lies before is not read where they share nodes.
  */
 export async function readDiff(
-  space: SpaceStore,
+  holdfast: Holdfast,
   one: BranchToCompare,
   others: readonly BranchToCompare[],
   options: CompareOptions = {},
 ): Promise<readonly ComparedBranches[]> {
   if (others.length === 0) return [];
-  const end = await endOf(space, one);
-  const ends = await Promise.all(others.map((other) => endOf(space, other)));
+  const end = await endOf(holdfast, one);
+  const ends = await Promise.all(others.map((other) => endOf(holdfast, other)));
   const shared: number[] = [];
-  for (const other of ends) shared.push(await sharedDepth(space, end, other));
+  for (const other of ends) shared.push(await sharedDepth(holdfast, end, other));
   const from = Math.max(0, Math.min(...shared) + 1);
-  const a = await readNodes(space, end, from);
-  const aFacts = await readFacts(space, end, from);
+  const a = await readNodes(holdfast, end, from);
+  const aFacts = await readFacts(holdfast, end, from);
   const rules = { msOf: Date.parse, ...options };
-  const branches = await Promise.all(ends.map((other) => readNodes(space, other, from)));
+  const branches = await Promise.all(ends.map((other) => readNodes(holdfast, other, from)));
   const starts = sameStarts(branches.map((b, at) => startOf({ a, b, from, shared: shared[at] ?? -1 })));
   const compared: ComparedBranches[] = [];
   for (const [at, b] of branches.entries()) {
@@ -55,22 +55,22 @@ export async function readDiff(
     const other = ends[at] ?? end;
     const diff = diffBranches(
       { nodes: a.slice(start.a), facts: aFacts },
-      { nodes: b.slice(start.b), facts: await readFacts(space, other, from) },
+      { nodes: b.slice(start.b), facts: await readFacts(holdfast, other, from) },
       rules,
     );
     const ids =
       from > 0
-        ? [await idAt(space, end, from - 1), await idAt(space, other, from - 1)]
+        ? [await idAt(holdfast, end, from - 1), await idAt(holdfast, other, from - 1)]
         : [a[start.a - 1]?.id, b[start.b - 1]?.id];
     compared.push({ ...diff, start: { kind: start.kind, a: ids[0] ?? null, b: ids[1] ?? null } });
   }
   return compared;
 }
 
-async function endOf(space: SpaceStore, { conversation: id, at }: BranchToCompare): Promise<BranchEnd> {
+async function endOf(holdfast: Holdfast, { conversation: id, at }: BranchToCompare): Promise<BranchEnd> {
   const conversation: ConversationId = parseConversationId(id);
-  if (at === undefined) return { conversation, end: (await space.head(conversation)).leaf };
-  const { place } = await space.entry(conversation, parseEntryId(at));
+  if (at === undefined) return { conversation, end: (await holdfast.handle(conversation).head()).leaf };
+  const { place } = await spaceOf(holdfast).entry(conversation, parseEntryId(at));
   if (place !== null) return { conversation, end: place };
   throw new LogError(
     "unknown_target",
@@ -80,34 +80,35 @@ async function endOf(space: SpaceStore, { conversation: id, at }: BranchToCompar
 }
 
 async function readNodes(
-  space: SpaceStore,
+  holdfast: Holdfast,
   { conversation, end }: BranchEnd,
   from: number,
 ): Promise<readonly Entry[]> {
   const nodes: Entry[] = [];
-  for await (const page of branchPages(space, conversation, end, from))
+  for await (const page of branchPages(holdfast.handle(conversation), end, from))
     for (const entry of page) nodes.push(entry);
   return nodes;
 }
 
 /** What it inherited is read only where a part of that is compared. */
 async function readFacts(
-  space: SpaceStore,
+  holdfast: Holdfast,
   { conversation }: BranchEnd,
   from: number,
 ): Promise<readonly Entry[]> {
-  const own = await readEntries(space, conversation, DIFF_FACTS);
-  const { origin } = await space.head(conversation);
+  const log = holdfast.handle(conversation);
+  const own = await log.facts(DIFF_FACTS);
+  const { origin } = await log.head();
   if (origin === null || origin.depth < from) return own;
-  return [...(await readInherited(space, conversation, DIFF_FACTS)), ...own];
+  return [...(await log.inheritedFacts(DIFF_FACTS)), ...own];
 }
 
 async function idAt(
-  space: SpaceStore,
+  holdfast: Holdfast,
   { conversation, end }: BranchEnd,
   depth: number,
 ): Promise<EntryId | undefined> {
-  return (await space.page({ conversation, from: end, depth, limit: 1 })).entries[0]?.id;
+  return (await spaceOf(holdfast).page({ conversation, from: end, depth, limit: 1 })).entries[0]?.id;
 }
 
 /** `a` and `b` begin at the depth `from`. */

@@ -6,8 +6,11 @@ import type { Place } from "#log/lineage/head";
 import { type LiveTurn, liveTurnSince } from "#log/projections/live-turn";
 import { CALL_REACH, callsIn, type ThreadFact, type ThreadNode } from "#log/projections/thread-rows";
 import type { SpaceStore } from "#store/facets";
-import type { HeadView } from "#store/requests";
+import type { HeadView, Page } from "#store/requests";
 import { logsOnBranch } from "./branch-pages.ts";
+import type { Conversation } from "./conversation.ts";
+import type { Holdfast } from "./holdfast.ts";
+import { spaceOf } from "./on-space.ts";
 
 /** The facts that rows of a thread are made of. */
 const FACT_TYPES = [
@@ -65,12 +68,12 @@ async function isOnBranch(
 
 /** The branch to an end, or through an entry. An entry of another branch names that one, up to the end that `endOf` finds. */
 export async function readThreadBranch(
-  space: SpaceStore,
-  conversation: ConversationId,
+  log: Conversation,
   { leaf, at }: { readonly leaf?: string | undefined; readonly at?: string | undefined },
   endOf: (entry: EntryId) => Promise<EntryId>,
 ): Promise<ThreadBranch> {
-  const head = await space.head(conversation);
+  const [space, conversation] = [spaceOf(log), log.id];
+  const head = await log.head();
   const own = { id: head.leaf.id, place: head.leaf };
   const tip = leaf === undefined ? own : await nodeAt(space, conversation, leaf);
   const around = at === undefined ? null : await nodeAt(space, conversation, at);
@@ -88,10 +91,11 @@ export interface Stretch {
 }
 
 export async function readStretch(
-  space: SpaceStore,
+  holdfast: Holdfast,
   branch: ThreadBranch,
   asked: { readonly first: number; readonly last: number },
 ): Promise<Stretch> {
+  const space = spaceOf(holdfast);
   const { nodes, first, last } = await readNodes(space, branch, asked);
   const { conversation, origin } = branch.head;
   const end = branch.end.place;
@@ -111,6 +115,25 @@ export async function readStretch(
     facts.push(...(await readFacts(space, branch, placed, { ...part, isEnd, isFirst: at === 0 })));
   }
   return { nodes: placed, facts, skip: asked.first - first };
+}
+
+/** A stretch of a branch as it is stored, and the logs that hold it. */
+export async function readStoredStretch(
+  log: Conversation,
+  { head, end }: ThreadBranch,
+  asked: { readonly first: number; readonly last: number },
+): Promise<
+  Awaited<ReturnType<typeof logsOnBranch>> & Pick<Page, "entries" | "hidden"> & { readonly first: number }
+> {
+  const space = spaceOf(log);
+  const { last } = asked;
+  const range = { conversation: log.id, from: end.place, depth: last, limit: last - asked.first + 1 };
+  const page = await space.page(range);
+  const entries = page.entries.toReversed();
+  const first = last - entries.length + 1;
+  const branch = { conversation: log.id, end: end.place };
+  const logs = await logsOnBranch(space, branch, { first, last }, head.origin);
+  return { entries, hidden: page.hidden, first, ...logs };
 }
 
 type PlainNode = Omit<ThreadNode, "source">;
@@ -303,11 +326,8 @@ async function factsOfBranch(
 }
 
 /** The place of the first node of a branch that a model is sent. */
-export async function readSentFrom(
-  space: SpaceStore,
-  conversation: ConversationId,
-  end: Place,
-): Promise<number> {
+export async function readSentFrom(log: Conversation, end: Place): Promise<number> {
+  const [space, conversation] = [spaceOf(log), log.id];
   for (let from: Place | null = end; from !== null;) {
     const settings = ["compaction", "reset"] as const;
     const found = (await space.window({ conversation, from, limit: 0, settings })).settings;
@@ -349,18 +369,17 @@ const BEGUN = ["turn_start", "message", "attempt", "attempt_end"] as const;
 
 /** What the open turn has said since its last message. */
 export async function readLiveTurn(
-  space: SpaceStore,
-  { conversation, headSeq }: HeadView,
+  conversation: Conversation,
+  headSeq: number,
   turn: string,
 ): Promise<LiveTurn> {
-  const newest = { conversation, newestFirst: true, after: headSeq + 1, limit: 1 };
-  const [begun] = await space.read({ ...newest, types: BEGUN });
+  const begun = await conversation.latest(BEGUN, headSeq + 1);
   const entries: Entry[] = [];
   let after = begun?.seq ?? headSeq;
   for (let pages = 0; pages < LIVE_PAGES_MAX && after < headSeq; pages++) {
     const types = ["update", "tool_intent"] as const;
-    const page = await space.read({ conversation, types, after, until: headSeq, limit: FACTS_PAGE });
-    entries.push(...page.map((stored) => decodeEntry(stored)));
+    const page = await conversation.read({ types, after, until: headSeq, limit: FACTS_PAGE });
+    entries.push(...page);
     after = page.length < FACTS_PAGE ? headSeq : (page.at(-1)?.seq ?? headSeq);
   }
   return liveTurnSince(turn, entries);

@@ -7,10 +7,9 @@ import {
   resumableIds,
   type SignedIn,
 } from "#log/projections/signed-in";
-import type { SpaceStore } from "#store/facets";
-import type { ConversationRow } from "#store/requests";
-import type { Conversation } from "./conversation.ts";
 import { readLineage, readLinks } from "./read-chain.ts";
+import type { Holdfast } from "./holdfast.ts";
+import { spaceOf } from "./on-space.ts";
 
 export interface SignOutRequest extends SignedIn {
   /** The next account may be told what was said under this one. */
@@ -33,13 +32,6 @@ export interface SignOutFailure {
   readonly message: string;
 }
 
-/** The conversations of one space. */
-interface SpaceConversations {
-  readonly space: SpaceStore;
-  listAll(): AsyncIterable<ConversationRow>;
-  conversation(id: string): Promise<Conversation>;
-}
-
 /**
  * One of the two acts that let go of what was before; the other is `Conversation.newChat`. Limits, crashes, expiry, logins
  * and model switches are none of them.
@@ -48,10 +40,7 @@ interface SpaceConversations {
  * holds anything said under the account, whoever spoke last: what others said since may repeat it. A conversation that is
  * damaged, or busy with a turn, does not keep the others from it.
  */
-export async function signOut(
-  holdfast: SpaceConversations,
-  input: string | SignOutRequest,
-): Promise<SignedOut> {
+export async function signOut(holdfast: Holdfast, input: string | SignOutRequest): Promise<SignedOut> {
   const request: SignOutRequest = typeof input === "string" ? { account: input } : input;
   const seen = new Set<ConversationId>();
   const reset: ConversationId[] = [];
@@ -80,7 +69,7 @@ export async function signOut(
 }
 
 /** From outside a turn: a conversation that is busy now is not resumed afterwards either. */
-async function endIds(holdfast: SpaceConversations, id: ConversationId, account: SignedIn): Promise<number> {
+async function endIds(holdfast: Holdfast, id: ConversationId, account: SignedIn): Promise<number> {
   const conversation = await holdfast.conversation(id);
   const ids = resumableIds(await conversation.facts(["upstream_link", "upstream_end"]), account);
   for (const upstream of ids) await conversation.endUpstream(upstream, "sign_out");
@@ -88,13 +77,13 @@ async function endIds(holdfast: SpaceConversations, id: ConversationId, account:
 }
 
 async function resetContext(
-  holdfast: SpaceConversations,
+  holdfast: Holdfast,
   id: ConversationId,
   request: SignOutRequest,
 ): Promise<boolean> {
   if (request.keepContext === true) return false;
-  const { space } = holdfast;
-  if (!(await readLinks(space, id)).some((link) => isTheirs(link, request))) return false;
+  const space = spaceOf(holdfast);
+  if (!(await readLinks(holdfast.handle(id))).some((link) => isTheirs(link, request))) return false;
   const { settings } = await space.window({ conversation: id, limit: 0, settings: ["reset"] });
   const reader = new AccountReader(request, settings.get("reset")?.id ?? null);
   if (!(await readLineage(space, id, reader, { types: ACCOUNT_TYPES })).found) return false;

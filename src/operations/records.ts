@@ -80,7 +80,7 @@ export const getChain = operation({
   async run({ details: isDetailed = false, ...input }, context) {
     const conversation = conversationOf(input, context);
     const facts = await conversation.facts(["attempt", "upstream_end"]);
-    const reader = await readChain(conversation.space, conversation.id, new ChainReader(isDetailed));
+    const reader = await readChain(conversation, new ChainReader(isDetailed));
     const links = reader.links();
     const details = isDetailed ? linkDetails({ links, carriers: reader.carriers(links) }, facts) : [];
     return {

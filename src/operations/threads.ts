@@ -1,5 +1,4 @@
 import { readWaiting } from "#agent/pending-permissions";
-import type { Conversation } from "#conversation/conversation";
 import {
   readLiveTurn,
   readSentFrom,
@@ -44,6 +43,7 @@ import {
   text,
 } from "./schemas.ts";
 import type { Sibling } from "./views/whole-logs.ts";
+import type { Holdfast } from "#conversation/holdfast";
 
 /** A node of a branch with everything that a page shows of it. */
 export interface ThreadRow extends Row {
@@ -156,7 +156,7 @@ export const getThread = operation({
     const conversation = conversationOf(input, context);
     const { holdfast } = context;
     const { trees } = viewsOf(context);
-    const branch = await readThreadBranch(conversation.space, conversation.id, { leaf, at }, (entry) =>
+    const branch = await readThreadBranch(conversation, { leaf, at }, (entry) =>
       trees.endOf(holdfast, conversation.id, entry),
     );
     const { head, end, isOwn } = branch;
@@ -177,19 +177,19 @@ export const getThread = operation({
         json("own", isOwn),
         json("length", end.place.depth + 1),
         json("from", asked.first),
-        json("sentFrom", await readSentFrom(conversation.space, conversation.id, end.place)),
+        json("sentFrom", await readSentFrom(conversation, end.place)),
         { name: "rows", text: `[${lines.join(",")}]` },
         json("changes", changes),
         json("chain", chain),
         json(
           "live",
           isOwn && header.openTurn !== null
-            ? await readLiveTurn(conversation.space, head, header.openTurn.turn)
+            ? await readLiveTurn(conversation, head.headSeq, header.openTurn.turn)
             : null,
         ),
         json("waiting", waiting),
         json("issues", isRunning ? null : await issuesOf(head, context)),
-        json("replay", head.origin !== null && (await isReplay(conversation))),
+        json("replay", head.origin !== null && (await isReplay(holdfast, conversation.id))),
         json("headSeq", head.headSeq),
       ]),
     );
@@ -201,7 +201,7 @@ export type ThreadPage = OutputOf<typeof getThread>;
 
 type Member = Parameters<typeof objectText>[0][number];
 
-function stretchOf(
+export function stretchOf(
   { end, around }: ThreadBranch,
   { from, limit }: { readonly from: number | undefined; readonly limit: number },
 ): { readonly first: number; readonly last: number } {
@@ -230,9 +230,8 @@ async function rowsOf(
   const { holdfast } = context;
   const { head, end, isOwn } = branch;
   const { conversation } = head;
-  const { space } = holdfast;
   const views = viewsOf(context);
-  const { nodes, facts, skip } = await readStretch(space, branch, asked);
+  const { nodes, facts, skip } = await readStretch(holdfast, branch, asked);
   const shown = nodes.slice(skip, skip + asked.last - asked.first + 1);
   const siblings =
     (header.summary?.branches ?? 2) > 1 || head.origin !== null
@@ -326,7 +325,7 @@ async function issuesOf(head: HeadView, context: OperationContext): Promise<numb
   return issues;
 }
 
-async function isReplay({ space, id }: Conversation): Promise<boolean> {
-  const { runs } = await space.runs({ conversation: id, trigger: "replay", limit: 1 });
+async function isReplay(holdfast: Holdfast, conversation: string): Promise<boolean> {
+  const { runs } = await holdfast.runPage({ conversation, trigger: "replay", limit: 1 });
   return runs.length > 0;
 }

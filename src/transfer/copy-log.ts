@@ -16,6 +16,7 @@ import type { Durability } from "#log/plans/durability";
 import { originBody } from "#log/plans/plan-start";
 import { type Prepared, prepare, systemIdsAndTime } from "#store/prepare";
 import { Conversation } from "#conversation/conversation";
+import { ConversationReader } from "#conversation/conversation-reader";
 import { blobOf } from "#transfer/bundles/export-lines";
 
 /** The two sides of a copy, and who is told how it goes. */
@@ -64,7 +65,8 @@ export async function copyLog(
   if (after < head.headSeq) {
     const start = await startBehind(from, head, after);
     let last: LogBatch | null = null;
-    for await (const batch of batchesAfter({ space: from, id: conversation }, head, start)) {
+    const log = new ConversationReader(conversation, from);
+    for await (const batch of batchesAfter(log, head, start)) {
       if (signal?.aborted === true) break;
       if ((batch.entries.at(-1)?.seq ?? 0) <= after) continue;
       if (last !== null) await write(last, "relaxed");

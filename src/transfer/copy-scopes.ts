@@ -5,6 +5,7 @@ import { isLogError, LogError } from "#log/errors";
 import type { ConversationId } from "#log/ids";
 import { decorateStore } from "#store/decorate";
 import { copyKey } from "./copy-log.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /**
  * The logs of what is remembered. Of a scope one log counts; what is removed for ever goes with the log before it. So only
@@ -53,21 +54,24 @@ export class ScopesCopy {
     }
     // First, so that erased memories do not stay until the rest is copied.
     for (const conversation of before)
-      await this.#to.space.erase(conversation).catch((error: unknown) => {
-        if (!isGone(error, conversation)) throw error;
-      });
+      await this.#to
+        .handle(conversation)
+        .erase()
+        .catch((error: unknown) => {
+          if (!isGone(error, conversation)) throw error;
+        });
     return { isCurrent: true, erased: before };
   }
 
   /** Whether a log of the target is a copy, and of one that this log of the source took the place of. */
   async #isReplaced(copy: ConversationId, by: ConversationId): Promise<boolean> {
-    const { space } = this.#to;
+    const space = spaceOf(this.#to);
     const starts = new Set([1]);
     for (const { seq } of await space.batchEnds({ conversation: copy, after: 0, limit: ENDS_MAX }))
       starts.add(seq + 1);
     for await (const entry of readLog(space, copy))
       if (starts.has(entry.seq) && (await space.findAppend(copy, copyKey(entry))) === null) return false;
-    return beganAs(await space.head(copy)) === beganAs(await this.#from.space.head(by));
+    return beganAs(await space.head(copy)) === beganAs(await this.#from.handle(by).head());
   }
 }
 

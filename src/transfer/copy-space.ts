@@ -7,6 +7,7 @@ import type { ConversationRow } from "#store/requests";
 import { ConversationQueues } from "#turn/pool/conversation-queues";
 import { type LogCopy, copyLog, type CopySides, findHead } from "./copy-log.ts";
 import { ScopesCopy } from "./copy-scopes.ts";
+import { spaceOf } from "#conversation/on-space";
 
 export interface CopyOptions {
   /** Only these conversations and their sources (default: all, and memory). */
@@ -142,7 +143,7 @@ class SpaceCopy {
       this.#entries += entries;
       this.#tellProgress();
     };
-    this.#sides = { from: from.space, to: to.space, onEntries, signal: options.signal };
+    this.#sides = { from: spaceOf(from), to: spaceOf(to), onEntries, signal: options.signal };
   }
 
   /** Looks at every log once, or at those that lists show first for as long as they have changed. */
@@ -195,7 +196,7 @@ class SpaceCopy {
   }
 
   async *#changed(whole: boolean): AsyncGenerator<Pick<ConversationRow, "conversation" | "headSeq">> {
-    const { space } = this.#from;
+    const space = spaceOf(this.#from);
     const { only } = this.#options;
     const isChanged = ({
       conversation,

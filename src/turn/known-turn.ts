@@ -1,15 +1,16 @@
-import { decodeEntry } from "#log/codec";
 import type { Entry, EntryOf } from "#log/entry";
 import { isLogError } from "#log/errors";
 import { type ContentBlock, textOfBlocks } from "#log/message";
 import { type ConversationId, type EntryId, parseEntryId } from "#log/ids";
 import { isSameJson } from "#log/json/json-fields";
 import type { EndingClass } from "#log/ending-class";
-import type { SpaceStore } from "#store/facets";
 import { withImages } from "#conversation/image-blobs";
 import { eachEntry } from "#conversation/read-log";
 import { asContent, type PromptContent } from "./accept.ts";
 import type { TurnResult } from "./host.ts";
+import type { Conversation } from "#conversation/conversation";
+import type { Holdfast } from "#conversation/holdfast";
+import { spaceOf } from "#conversation/on-space";
 
 interface KeyedPrompt {
   readonly key: string;
@@ -36,13 +37,13 @@ interface KeyedActions<W, R> {
 
 /** Turns that were given a key: each is sent once, and whoever asks again gets what became of it. */
 export class KeyedTurns<R> {
-  readonly #space: SpaceStore;
+  readonly #holdfast: Holdfast;
   readonly #complete: (turn: KeyedTurn) => R;
   /** Those under way here. */
   readonly #running = new Map<string, Promise<R>>();
 
-  constructor(space: SpaceStore, complete: (turn: KeyedTurn) => R) {
-    this.#space = space;
+  constructor(holdfast: Holdfast, complete: (turn: KeyedTurn) => R) {
+    this.#holdfast = holdfast;
     this.#complete = complete;
   }
 
@@ -56,7 +57,8 @@ export class KeyedTurns<R> {
   }
 
   async #start<W>(conversation: ConversationId, request: KeyedPrompt, doing: KeyedActions<W, R>): Promise<R> {
-    const look = (): ReturnType<typeof readKeyedTurn> => readKeyedTurn(this.#space, conversation, request);
+    const look = (): ReturnType<typeof readKeyedTurn> =>
+      readKeyedTurn(this.#holdfast.handle(conversation), request);
     const once = async (at: W): Promise<R> => {
       let turn = await look();
       if (turn === "open") {
@@ -78,23 +80,26 @@ export class KeyedTurns<R> {
 
 /** What became of the turn that was begun under this key; null when there is none, "open" when it has not ended. */
 async function readKeyedTurn(
-  space: SpaceStore,
-  conversation: ConversationId,
+  conversation: Conversation,
   request: KeyedPrompt,
 ): Promise<KeyedTurn | "open" | null> {
-  const append = await space.findAppend(conversation, request.key);
+  const append = await conversation.findAppend(request.key);
   if (append === null) return null;
-  const start = decodeEntry(await space.entry(conversation, append.lastId));
+  const start = await conversation.entry(append.lastId);
   if (start.type !== "turn_start" || start.prompt === undefined) return "open";
   const { seq: after } = start;
-  const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
-  const end = stored === undefined ? null : decodeEntry(stored);
-  if (end?.type !== "turn_end" || end.turn !== start.turn) return "open";
+  const [end] = await conversation.read({ after, limit: 1, types: ["turn_end"] });
+  if (end?.turn !== start.turn) return "open";
   const texts: string[] = [];
   const onEntry = (entry: Entry): unknown => texts.push(...replyText(entry));
-  await eachEntry(space, conversation, { types: ["message"], after, upTo: end.seq, onEntry });
+  await eachEntry(spaceOf(conversation), conversation.id, {
+    types: ["message"],
+    after,
+    upTo: end.seq,
+    onEntry,
+  });
   const prompt = parseEntryId(start.prompt);
-  const differs = !(await saysTheSame(space, { conversation, prompt }, request.content));
+  const differs = !(await saysTheSame(conversation, prompt, request.content));
   const result = { ...resultOf(end, start.turn, prompt), text: texts.join(""), repeated: { differs } };
   return { result, lastText: texts.at(-1) ?? "", run: start.run ?? null };
 }
@@ -118,14 +123,14 @@ function resultOf(end: EntryOf<"turn_end">, turn: string, prompt: EntryId): Omit
 
 /** Whether these are the words of a prompt that is in the log. */
 export async function saysTheSame(
-  space: SpaceStore,
-  at: { readonly conversation: ConversationId; readonly prompt: EntryId },
+  conversation: Conversation,
+  prompt: string,
   content: KeyedPrompt["content"],
 ): Promise<boolean> {
   if (content === null) return true;
-  const stored = decodeEntry(await space.entry(at.conversation, at.prompt));
+  const stored = await conversation.entry(prompt);
   const blocks: readonly ContentBlock[] = stored.type === "message" ? stored.message.content : [];
   // In the log an image is the name of a blob.
-  const before = await withImages(space, at.conversation, blocks);
-  return isSameJson(before, await withImages(space, at.conversation, asContent(content)));
+  const before = await withImages(conversation, blocks);
+  return isSameJson(before, await withImages(conversation, asContent(content)));
 }

@@ -1,6 +1,5 @@
 import type { EntryBody } from "#log/entry";
 import type { EntryId } from "#log/ids";
-import { readSettings } from "#conversation/reading";
 import type { Owned } from "./one-at-a-time.ts";
 
 /**
@@ -11,10 +10,9 @@ export async function moveBranch(
   { conversation, owner }: Pick<Owned, "conversation" | "owner">,
   node: EntryId,
 ): Promise<void> {
-  const { space } = conversation;
-  const now = await readSettings(space, conversation.id, (await conversation.head()).leaf);
+  const now = await conversation.settings();
   await owner.append({ type: "leaf", target: node });
-  const then = await readSettings(space, conversation.id, (await conversation.head()).leaf);
+  const then = await conversation.settings();
   const bodies: EntryBody[] = [];
   if (JSON.stringify(now.config) !== JSON.stringify(then.config))
     bodies.push({ type: "config_change", config: now.config });

@@ -10,6 +10,7 @@ import { ConversationQueues } from "./pool/conversation-queues.ts";
 import { nameOfProcess } from "./running-process.ts";
 import type { SpaceStore } from "#store/facets";
 import type { HeadView } from "#store/requests";
+import { spaceOf } from "#conversation/on-space";
 
 interface Options {
   readonly clock: Clock;
@@ -71,7 +72,7 @@ export class OneAtATime {
   constructor(holdfast: Holdfast, options: Options) {
     this.#holdfast = holdfast;
     this.#options = options;
-    this.#ends = new LogEnds(holdfast.space);
+    this.#ends = new LogEnds(spaceOf(holdfast));
   }
 
   /** `signal` stops the work, or has it not begun. */

@@ -1,17 +1,17 @@
 import { recordedEvents, attemptEnd } from "./rules/attempt-record.ts";
 import type { Entry, EntryBody } from "#log/entry";
 import type { Usage } from "#log/message";
-import type { ConversationId, EntryId } from "#log/ids";
+import type { EntryId } from "#log/ids";
 import { turnsOf } from "#log/projections/turns";
 import { runEnd } from "./rules/run-ending.ts";
 import { TurnNodes } from "./rules/turn-record.ts";
 import type { TurnEvent } from "#turn/rules/turn-event";
-import type { SpaceStore } from "#store/facets";
 import type { Conversation } from "#conversation/conversation";
 import type { Owner } from "#conversation/owner";
 import { eachEntry } from "#conversation/read-log";
 import { endLeftTools } from "./effects/left-processes.ts";
 import { readLastModelNode, readModelNodeBeforeSeed } from "./last-said.ts";
+import { spaceOf } from "#conversation/on-space";
 
 interface SettleInput {
   readonly conversation: Conversation;
@@ -24,15 +24,13 @@ interface SettleInput {
  * interrupted, tools that had finished keep their results, and nothing is sent or run again.
  */
 export async function settleOpenTurn(input: SettleInput, facts: readonly Entry[]): Promise<string | null> {
-  const { space, id: conversation } = input.conversation;
   const open = turnsOf(facts).findLast((turn) => turn.outcome === null);
   if (open === undefined) return null;
   await endLeftTools(input, open.startSeq);
   const start = facts.find((fact) => fact.type === "turn_start" && fact.turn === open.id);
   const prompt = start?.type === "turn_start" ? start.prompt : undefined;
   const { turnNodes, upstream, spent, forgot, last, waiting } = await readOpenTurn(
-    space,
-    conversation,
+    input.conversation,
     open.startSeq,
   );
   const nodes = turnNodes
@@ -87,7 +85,8 @@ export async function inPlace(
   nodes: readonly EntryBody[],
   tip: string | undefined,
 ): Promise<readonly EntryBody[]> {
-  const { space, id } = input.conversation;
+  const { id } = input.conversation;
+  const space = spaceOf(input.conversation);
   const { leaf } = await space.head(id);
   const [first, ...others] = nodes;
   if (first === undefined || tip === undefined) return nodes;
@@ -121,11 +120,7 @@ const OPEN_TURN_TYPES = [
   "permission_answer",
 ] as const;
 
-async function readOpenTurn(
-  space: SpaceStore,
-  conversation: ConversationId,
-  startSeq: number,
-): Promise<OpenTurnRecord> {
+async function readOpenTurn(conversation: Conversation, startSeq: number): Promise<OpenTurnRecord> {
   const turn = {
     turnNodes: new TurnNodes(),
     upstream: null as string | null,
@@ -151,7 +146,11 @@ async function readOpenTurn(
       else turn.turnNodes.add(event);
     }
   };
-  await eachEntry(space, conversation, { types: OPEN_TURN_TYPES, after: startSeq, onEntry });
+  await eachEntry(spaceOf(conversation), conversation.id, {
+    types: OPEN_TURN_TYPES,
+    after: startSeq,
+    onEntry,
+  });
   return { ...turn, waiting: [...waiting] };
 }
 

@@ -10,6 +10,7 @@ import {
 } from "./rules/prior-budget.ts";
 import type { SessionParts, Turn } from "./turn-parts.ts";
 import { emit } from "#turn/host";
+import { spaceOf } from "#conversation/on-space";
 
 const PAGE_NODES = 64;
 const NODES_MAX = 1_024; // what lies further back has been taken a hundred times since
@@ -22,8 +23,8 @@ export async function readCarryLimits(
 ): Promise<CarryLimits> {
   const complaints = complaintsOf(facts);
   if (complaints.length === 0) return NO_CARRY_LIMITS;
-  const { space, id: conversation } = work.conversation;
-  const { settings } = await space.window({
+  const { id: conversation } = work.conversation;
+  const { settings } = await spaceOf(work.conversation).window({
     conversation,
     from: branch.leaf,
     limit: 0,
@@ -36,7 +37,8 @@ export async function readCarryLimits(
 
 /** The node that made the request fail, looked for from the prompt back to what the model is sent at all. */
 async function findPoison({ work }: SessionParts): Promise<EntryId | null> {
-  const { space, id: conversation } = work.conversation;
+  const { id: conversation } = work.conversation;
+  const space = spaceOf(work.conversation);
   let page: BranchPage = await work.branchEnd.owned();
   for (let read = 0; ; read += PAGE_NODES) {
     const { entries, next } = page;

@@ -6,6 +6,7 @@ import type { Choice } from "./sessions/choose.ts";
 import type { SessionParts } from "./turn-parts.ts";
 import type { UpstreamSession } from "./upstream.ts";
 import { readPriorContext } from "./read-prior.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /** What a session has to be told before it can go on. */
 export interface MissingContext {
@@ -34,11 +35,11 @@ export async function readMissingContext(
   const { proven, knownUpTo, fidelity, lastNode, session } = choice;
   if (proven && !(firstUse && (await hasBranches(parts))))
     return { prior: NO_PRIOR_CONTEXT, priorContext: null, fidelity };
-  const { space, id } = parts.work.conversation;
   const { prior: limits } = parts.options;
+  const { conversation } = parts.work;
   const { windowTokens = null } = session;
   const budget = budgetFor({ limits, windowTokens, isEmpty: lastNode === null, tooLong });
-  const prior = await readPriorContext(space, id, {
+  const prior = await readPriorContext(spaceOf(conversation), conversation.id, {
     from: parts.branch.leaf,
     budget,
     since: proven ? null : knownUpTo,

@@ -34,6 +34,7 @@ import type { ContentBlock } from "#log/message";
 import type { Leaf } from "#log/lineage/head";
 import { readLastModelNode } from "#turn/last-said";
 import { cameBack, checkCutOff, GO_ON, turnedAwayPrompt, unansweredContent } from "#turn/rules/unanswered";
+import { spaceOf } from "#conversation/on-space";
 
 type Verb = "send" | "retry" | "continue";
 
@@ -52,9 +53,9 @@ export class Runtime implements Turns, AsyncDisposable {
     checkUpstreams((options as RuntimeOptions | undefined)?.upstreams);
     this.#holdfast = holdfast;
     this.#options = settleOptions(options);
-    this.#live = new LiveSessions(this.#options.pool, holdfast.space);
+    this.#live = new LiveSessions(this.#options.pool, spaceOf(holdfast));
     this.#turns = new OneAtATime(holdfast, this.#options);
-    this.#keyed = new KeyedTurns(holdfast.space, ({ result }): SendResult => ({ ...result, end: null }));
+    this.#keyed = new KeyedTurns(holdfast, ({ result }): SendResult => ({ ...result, end: null }));
     this.#steers = new SteeredTurns(holdfast, this.#options.newId);
     this.#sender = new Sender(this.#options, this.#live, this.#steers);
   }
@@ -256,13 +257,11 @@ interface Unanswered {
 }
 
 /** The prompt the branch ends with, if it may be sent once more, and where the branch stood before it. */
-async function readUnanswered(
-  { space, id: conversation }: Conversation,
-  facts: readonly Entry[],
-): Promise<Unanswered> {
-  const { leaf } = await space.head(conversation);
+async function readUnanswered(log: Conversation, facts: readonly Entry[]): Promise<Unanswered> {
+  const [space, conversation] = [spaceOf(log), log.id];
+  const { leaf } = await log.head();
   const beside = turnedAwayPrompt(facts);
-  const away = beside === null ? null : decodeEntry(await space.entry(conversation, beside));
+  const away = beside === null ? null : await log.entry(beside);
   if (away?.parentId === leaf.id) {
     const content = unansweredContent(away, { own: true, toolStarted: false, cameBack: false });
     return { prompt: away.id, before: leaf, content, aside: true };
@@ -270,7 +269,7 @@ async function readUnanswered(
   // Another model may have been chosen since: that answers nothing.
   const lastModelNode = await space.entry(conversation, await readLastModelNode(space, conversation, leaf));
   const last = decodeEntry(lastModelNode);
-  const started = await space.read({ conversation, after: last.seq, limit: 1, types: ["tool_intent"] });
+  const started = await log.entries({ after: last.seq, limit: 1, types: ["tool_intent"] });
   const own = lastModelNode.place?.conversation === conversation;
   const content = unansweredContent(last, {
     own,
@@ -285,9 +284,9 @@ async function readUnanswered(
 }
 
 /** What an agent is asked to finish the reply with that the branch ends with; refused when there is none. */
-async function readGoOn({ space, id: conversation }: Conversation, facts: readonly Entry[]): Promise<string> {
-  const { leaf } = await space.head(conversation);
-  const lastModelNode = await space.entry(conversation, await readLastModelNode(space, conversation, leaf));
-  checkCutOff(decodeEntry(lastModelNode), facts);
+async function readGoOn(conversation: Conversation, facts: readonly Entry[]): Promise<string> {
+  const { leaf } = await conversation.head();
+  const last = await readLastModelNode(spaceOf(conversation), conversation.id, leaf);
+  checkCutOff(await conversation.entry(last), facts);
   return GO_ON;
 }

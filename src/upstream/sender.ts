@@ -29,6 +29,7 @@ import { type Clock, NEVER } from "#conversation/clock";
 import { LogError } from "#log/errors";
 import { turnsOf } from "#log/projections/turns";
 import { bounded } from "./sessions/bounded.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /** What is sent, once it is known what that is. */
 export interface SendInput {
@@ -148,11 +149,10 @@ export class Sender {
     { prompt, key }: SendInput,
     facts: readonly Entry[],
   ): Promise<Turn["prompt"] & Pick<Accepted, "steered" | "waiting">> {
-    const { space, id } = work.conversation;
-    const storedContent = await keepImages(space, id, prompt.content);
+    const storedContent = await keepImages(work.conversation, prompt.content);
     const { newId, pool } = this.#options;
     const accepted = accept({ ...prompt, content: storedContent, holder: pool.holder }, facts, newId);
-    const content = await withImages(space, id, accepted.content);
+    const content = await withImages(work.conversation, accepted.content);
     const { fromSeq } = await work.owner.append(accepted.bodies, key === undefined ? {} : { key });
     const { turn, steered, waiting } = accepted;
     const after = fromSeq - 1;
@@ -205,7 +205,8 @@ async function readBranchState(
   facts: readonly Entry[],
   before: Leaf | null,
 ): Promise<BranchState> {
-  const { space, id } = conversation;
+  const { id } = conversation;
+  const space = spaceOf(conversation);
   const end = await branchEnd.owned();
   const now = settingsAtEnd(end);
   const leaf = before ?? end.leaf;

@@ -15,6 +15,7 @@ import type { Turn } from "./turn-parts.ts";
 import { emit } from "#turn/host";
 import type { PromptEvent, PromptRequest, RawEnd, Upstream } from "./upstream.ts";
 import { Watch } from "./watch-silence.ts";
+import { spaceOf } from "#conversation/on-space";
 
 interface StreamInput {
   readonly choice: Choice;
@@ -43,10 +44,10 @@ export async function stream(turn: Turn, input: StreamInput): Promise<Streamed> 
   const { choice, prior, recorder } = input;
   const { session } = choice;
   const { work, prompt, carrier } = turn;
-  const { space, id } = work.conversation;
+  const { id } = work.conversation;
   const proven = isNothing(prior);
   const guard = new ReplayGuard(
-    await oldAnswers(space, id, { ...turn.branch, lastNode: choice.lastNode }),
+    await oldAnswers(spaceOf(work.conversation), id, { ...turn.branch, lastNode: choice.lastNode }),
     choice.lastNode !== null,
   );
   // From here to the prompt nothing is waited for: a cancel ends the turn before it, or follows it on the wire.

@@ -5,6 +5,7 @@ import { Holdfast } from "#conversation/holdfast";
 import { user } from "#log/message";
 import { decorateStore } from "#store/decorate";
 import { inMemoryStore } from "#stores/in-memory/index";
+import { spaceOf } from "#conversation/on-space";
 
 test("logs of a stretch of 60 take few calls in a conversation, in its fork, and where one log follows another", async () => {
   const calls: string[] = [];
@@ -18,7 +19,7 @@ test("logs of a stretch of 60 take few calls in a conversation, in its fork, and
     const { leaf: end, origin } = await conversation.head();
     calls.length = 0;
     const branch = { conversation: conversation.id, end };
-    const found = await logsOnBranch(conversation.space, branch, { first, last: first + 59 }, origin);
+    const found = await logsOnBranch(spaceOf(conversation), branch, { first, last: first + 59 }, origin);
     return { ...found, calls: calls.length };
   };
   const logs = (...stretches: readonly (readonly [string, number])[]): object =>

@@ -8,6 +8,7 @@ import { SteerQueue } from "#conversation/steer-queue";
 import type { EntryBody } from "#log/entry";
 import { decorateStore } from "#store/decorate";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
+import { spaceOf } from "#conversation/on-space";
 
 const call = fc.constantFrom("a", "b", "c");
 const content = fc.constantFrom("hello", "", "  ");
@@ -103,10 +104,10 @@ test("after any moves of any process, the cached context equals one that is read
     fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
       const holdfast = new Holdfast(inMemoryStore({ backing: inMemoryBacking() }), "default");
       let chat = await holdfast.create();
-      let cache = new ContextCache(chat.space, chat.id);
+      let cache = new ContextCache(spaceOf(chat), chat.id);
       for (const made of moves) {
         const next = await make(chat, made);
-        if (next !== chat) cache = new ContextCache(next.space, next.id);
+        if (next !== chat) cache = new ContextCache(spaceOf(next), next.id);
         chat = next;
         if (made.do !== "read") continue;
         const { context, head } = await cache.now();
@@ -129,8 +130,8 @@ test("with every batch of an owner, what it knows of the log is what there is, w
       const holdfast = new Holdfast(inMemoryStore({ backing: inMemoryBacking() }), "default");
       const chat = await holdfast.create({ id: "c" });
       const other = await holdfast.conversation("c");
-      const cache = new ContextCache(chat.space, chat.id);
-      const words = new SteerQueue(chat.space, chat.id);
+      const cache = new ContextCache(spaceOf(chat), chat.id);
+      const words = new SteerQueue(spaceOf(chat), chat.id);
       for (let turn = 0; turn < 2; turn++) {
         await using owner = await chat.own({ writer: "w", leaseMs: 60_000 });
         cache.follow(owner);
@@ -165,8 +166,8 @@ test("an owner whose batches follow each other reads nothing of its log, in this
     around: (verbCall, verb) => (calls.push(verb), verbCall()),
   });
   const chat = await new Holdfast(store, "default").create();
-  const cache = new ContextCache(chat.space, chat.id);
-  const words = new SteerQueue(chat.space, chat.id);
+  const cache = new ContextCache(spaceOf(chat), chat.id);
+  const words = new SteerQueue(spaceOf(chat), chat.id);
   await cache.now();
   await words.waiting();
   for (let turn = 0; turn < 3; turn++) {
@@ -197,7 +198,7 @@ test("what follows in the same turn, and the next prompt, is added: no page of t
     }),
   });
   const chat = await new Holdfast(store, "default").create();
-  const cache = new ContextCache(chat.space, chat.id);
+  const cache = new ContextCache(spaceOf(chat), chat.id);
   const say = (role: "user" | "assistant", text: string): EntryBody => ({
     type: "message",
     message: { role, content: [{ type: "text", text }] },
@@ -217,7 +218,7 @@ test("a log that was erased and made again under the same id is another one", as
     message: { role: "user", content: [{ type: "text", text: said }] },
   });
   const first = await holdfast.create({ id: "c", entries: [text("first")] });
-  const cache = new ContextCache(first.space, first.id);
+  const cache = new ContextCache(spaceOf(first), first.id);
   await cache.now();
   await first.erase();
   const second = await holdfast.create({ id: "c", entries: [text("second")] });
@@ -226,7 +227,7 @@ test("a log that was erased and made again under the same id is another one", as
 
 test("the model of a reply stands in for one that was chosen, no further back than it does when it is read", async () => {
   const chat = await new Holdfast(inMemoryStore(), "default").create();
-  const cache = new ContextCache(chat.space, chat.id);
+  const cache = new ContextCache(spaceOf(chat), chat.id);
   await chat.append([
     { type: "message", message: { role: "user", content: [{ type: "text", text: "hi" }] } },
     {
@@ -261,5 +262,5 @@ test("a result whose nearest call is hidden belongs to the call of the same id b
     },
   ]);
   await chat.hide("second");
-  expect((await new ContextCache(chat.space, chat.id).now()).context).toEqual(await chat.context());
+  expect((await new ContextCache(spaceOf(chat), chat.id).now()).context).toEqual(await chat.context());
 });

@@ -4,6 +4,7 @@ import { Holdfast } from "#conversation/holdfast";
 import { assistant, contextOf, countingIdsAndTime, user } from "../support/a-log.ts";
 import type { Store } from "#store/store";
 import type { NamedSubject } from "../support/subjects.ts";
+import { spaceOf } from "#conversation/on-space";
 
 export function conversationCases(subject: NamedSubject): void {
   async function setUp(): Promise<AsyncDisposable & { reopen(): Promise<Holdfast> }> {
@@ -140,7 +141,7 @@ export function conversationCases(subject: NamedSubject): void {
     });
     await expect(holdfast.find("zz")).rejects.toMatchObject({ code: "conversation_not_found" });
     await expect(holdfast.conversation("abc")).rejects.toMatchObject({ code: "conversation_not_found" });
-    holdfast.space.list = () => Promise.reject(new Error("listed"));
+    spaceOf(holdfast).list = () => Promise.reject(new Error("listed"));
     expect((await holdfast.find("abc1")).id).toBe("abc1");
   });
 }

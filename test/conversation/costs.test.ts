@@ -11,6 +11,7 @@ import { decorateStore } from "#store/decorate";
 import type { SpaceStore } from "#store/facets";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { countedStore } from "../support/counted-store.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const said = (role: "user" | "assistant", text: string): EntryBody => ({
   type: "message",
@@ -94,7 +95,7 @@ test("a context and the settings of a send name the same model", async () => {
     await conversation.append({ type: "message", message: reply });
     await conversation.append(Array.from({ length: behind }, () => said("user", "x")));
     const { leaf } = await conversation.head();
-    const { model } = await readSettings(holdfast.space, conversation.id, leaf);
+    const { model } = await readSettings(spaceOf(holdfast), conversation.id, leaf);
     expect((await conversation.context()).model).toBe(model);
   }
 });
@@ -132,7 +133,7 @@ test.each(Object.keys(WHOLE_READS))(
       if (!over) setImmediate(tick);
     };
     setImmediate(tick);
-    await WHOLE_READS[verb]?.(conversation, holdfast.space);
+    await WHOLE_READS[verb]?.(conversation, spaceOf(holdfast));
     over = true;
     expect(turns).toBeGreaterThanOrEqual(3);
     expect(most).toBeLessThanOrEqual(ENTRIES_PER_TURN);

@@ -33,7 +33,7 @@ test("a message of a fork is carried by the session it was sent to, and each ses
   const range = { fromSeq: 2, toSeq: 6 };
   expect(await chainOf(fork)).toEqual([first, ["s2", null, range]]);
   expect(await chainOf(below)).toEqual([first, ["s2", "fork", range], ["s3", null, range]]);
-  const carriers = (await readChain(below.space, below.id)).carriers();
+  const carriers = (await readChain(below)).carriers();
   expect([...carriers].map(([message, links]) => [message, links.map(({ id }) => id).join()])).toEqual([
     ["p1", "s1"],
     ["a1", "s1"],

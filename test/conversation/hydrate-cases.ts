@@ -35,14 +35,14 @@ interface Line {
 
 async function linesOf(
   holdfast: Holdfast,
-  { id, space }: Conversation,
+  conversation: Conversation,
   upTo: number,
 ): Promise<readonly Line[]> {
-  const own = (await space.read({ conversation: id, limit: 9_999, until: upTo })).map((stored) => ({
-    conversation: id as string,
+  const own = (await conversation.entries({ limit: 9_999, until: upTo })).map((stored) => ({
+    conversation: conversation.id as string,
     entry: decodeEntry(stored),
   }));
-  const { origin } = await space.head(id);
+  const { origin } = await conversation.head();
   if (origin === null) return own;
   const source = await holdfast.conversation(origin.source);
   return [...(await linesOf(holdfast, source, origin.head)), ...own];

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { assistant, type Holdfast, type ListFilter, openHoldfast, toolResult, user } from "#index";
 import { tempDir } from "../support/temp-dir.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const folder = tempDir();
 afterAll(() => folder[Symbol.dispose]());
@@ -146,12 +147,12 @@ describe.each(ADDRESSES)("over %s", (store) => {
   test("the port takes ids as plain strings, and refuses one that is none", async () => {
     await using holdfast = await open("ids");
     await holdfast.create({ id: "chat" });
-    expect((await holdfast.space.head("chat")).headSeq).toBe(1);
+    expect((await spaceOf(holdfast).head("chat")).headSeq).toBe(1);
     const refused = { code: "invalid_id" };
-    await expect(holdfast.space.head("../chat")).rejects.toMatchObject(refused);
-    await expect(holdfast.space.page({ conversation: "", limit: 1 })).rejects.toMatchObject(refused);
-    await expect(holdfast.space.getBlob("chat", "x")).rejects.toMatchObject(refused);
-    await expect(holdfast.space.entry("chat", "a/b")).rejects.toMatchObject(refused);
+    await expect(spaceOf(holdfast).head("../chat")).rejects.toMatchObject(refused);
+    await expect(spaceOf(holdfast).page({ conversation: "", limit: 1 })).rejects.toMatchObject(refused);
+    await expect(spaceOf(holdfast).getBlob("chat", "x")).rejects.toMatchObject(refused);
+    await expect(spaceOf(holdfast).entry("chat", "a/b")).rejects.toMatchObject(refused);
   });
 
   test("an entry written as JSON says its text once, and still has it word for word", async () => {

@@ -14,6 +14,7 @@ import { Holdfast } from "#conversation/holdfast";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { transcriptText } from "#vendors/claude/transcript-text";
 import { countingIdsAndTime } from "../support/a-log.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const KNOWN: ContentBlock = { type: "text", text: "said" };
 const FOREIGN = [
@@ -41,7 +42,7 @@ test.each([
   await using holdfast = await aChat(content);
   const chat = await holdfast.conversation("c");
   const { leaf } = await chat.head();
-  const prior = await readPriorContext(holdfast.space, chat.id, { from: leaf, budget: PRIOR_BUDGET });
+  const prior = await readPriorContext(spaceOf(holdfast), chat.id, { from: leaf, budget: PRIOR_BUDGET });
   const branch = await chat.branch();
   const replayed = [...replayOf(branch)];
   expect(replayed).toHaveLength(shown === 0 ? 0 : 2);

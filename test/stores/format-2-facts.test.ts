@@ -48,10 +48,10 @@ test("bytes of images, recordings and files become blobs and bytes again; the re
     { type: "redactedThinking", data: "b3BhcXVl" },
     { type: "x_video", data: "dmlk" },
   ];
-  const kept = await keepImages(holdfast.space, id, content);
+  const kept = await keepImages(holdfast.handle(id), content);
   expect(kept.map((block) => "blob" in block)).toEqual([true, true, true, false, false]);
   expect(JSON.stringify(kept)).not.toMatch(/aW1n|d2F2|dHh0/);
-  const whole = await withImages(holdfast.space, id, kept);
+  const whole = await withImages(holdfast.handle(id), kept);
   expect(whole).toHaveLength(content.length);
   for (const [at, block] of content.entries()) expect(whole[at]).toEqual(block);
 });

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { readDamaged, readLog } from "#conversation/read-log";
 import { openHoldfast } from "#index";
 import { conv, type Rig, user } from "#store/contract/rig";
+import { spaceOf } from "#conversation/on-space";
 
 /**
  * What every store promises of a log that has lost its third entry: all the others can be read, what crosses the gap fails
@@ -18,7 +19,7 @@ export async function readsAroundLostEntry(
   await rig.append(before, "a", [user("five", "m5")]);
   await given.lose();
   const store = await rig.open();
-  const space = (await openHoldfast({ store })).space;
+  const space = spaceOf(await openHoldfast({ store }));
   const ids: string[] = [];
   const read = async (): Promise<void> => {
     for await (const entry of readLog(space, conv("a"), { after: 0 })) ids.push(entry.id);

@@ -8,6 +8,7 @@ import { openHoldfast } from "#open";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { copySpace } from "#transfer/copy-space";
 import { tempDir } from "../support/temp-dir.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const GOLDEN = join(import.meta.dirname, "../compat/golden/v1/jsonl");
 const empty = (): Promise<Holdfast> => openHoldfast({ store: inMemoryStore() });
@@ -16,7 +17,7 @@ const empty = (): Promise<Holdfast> => openHoldfast({ store: inMemoryStore() });
 async function entriesOf(holdfast: Holdfast): Promise<object> {
   const logs: { [id: string]: readonly Omit<StoredEntry, "v">[] } = {};
   for await (const { conversation } of holdfast.listAll()) {
-    const entries = await holdfast.space.read({ conversation, limit: 10_000 });
+    const entries = await spaceOf(holdfast).read({ conversation, limit: 10_000 });
     logs[conversation] = entries.map(({ v: _, ...entry }) => entry);
   }
   return logs;
@@ -56,8 +57,10 @@ test("of a damaged log what is proven is copied, it is named, and the others are
   const to = await empty();
   const { left, copied } = await copySpace(from, to);
   expect(left).toMatchObject([{ conversation: "torn", code: "damaged" }]);
-  expect((await to.space.head("sound")).headSeq).toBe(4);
-  const torn = await to.space.head("torn").catch(() => null);
+  expect((await spaceOf(to).head("sound")).headSeq).toBe(4);
+  const torn = await spaceOf(to)
+    .head("torn")
+    .catch(() => null);
   expect([copied, (torn?.headSeq ?? 0) <= 2]).toEqual([1, true]);
 });
 

@@ -7,6 +7,7 @@ import { decorateStore } from "#store/decorate";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { copySpace, followSpace, type CopyOutcome } from "#transfer/copy-space";
 import { tellAll } from "../support/random-space.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const said = (text: string): EntryBody => ({
   type: "message",
@@ -21,7 +22,7 @@ async function two(): Promise<{ from: Holdfast; to: Holdfast }> {
 }
 
 const sameSpaces = async (from: Holdfast, to: Holdfast): Promise<void> =>
-  expect(await tellAll(to.space)).toEqual(await tellAll(from.space));
+  expect(await tellAll(spaceOf(to))).toEqual(await tellAll(spaceOf(from)));
 
 test("one that the target has otherwise is left as it is and reported, and the others are copied", async () => {
   const { from, to } = await two();
@@ -126,7 +127,9 @@ test("followed while it is written to, forked and named, the target ends as the 
   }
   const seen = async (): Promise<boolean> => {
     for await (const { conversation, headSeq } of from.listAll()) {
-      const copy = await to.space.head(conversation).catch(() => null);
+      const copy = await spaceOf(to)
+        .head(conversation)
+        .catch(() => null);
       if (copy?.headSeq !== headSeq) return false;
     }
     return true;
@@ -166,7 +169,7 @@ test("an image of a first batch comes with the next run where the one before was
     verbs: () => ({ putBlob: () => Promise.reject(new Error("cut off")) }),
   });
   await expect(copySpace(from, await openHoldfast({ store: noBlobs }))).rejects.toThrow("cut off");
-  expect((await to.space.head("a")).headSeq).toBe(2);
+  expect((await spaceOf(to).head("a")).headSeq).toBe(2);
   expect(await copySpace(from, to)).toMatchObject({ entries: 0, blobs: 1, missing: [], left: [] });
   await sameSpaces(from, to);
 });

@@ -12,6 +12,7 @@ import type { Store } from "#store/store";
 import { copySpace } from "#transfer/copy-space";
 import { RandomSpace, spaceAct, tellAll } from "../support/random-space.ts";
 import { subjects } from "../support/subjects.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const nowMs = (): number => 0;
 
@@ -59,14 +60,14 @@ describe.each(subjects)("from $name", (one) => {
         await copyCutOff(made.holdfast, to, cutAt);
         const { left, missing } = await copySpace(made.holdfast, copy);
         expect({ left, missing }).toEqual({ left: [], missing: [] });
-        const told = await tellAll(made.holdfast.space);
-        expect(await tellAll(copy.space)).toEqual(told);
+        const told = await tellAll(spaceOf(made.holdfast));
+        expect(await tellAll(spaceOf(copy))).toEqual(told);
         const again = await copySpace(made.holdfast, copy);
         expect(again).toMatchObject({ copied: 0, entries: 0, blobs: 0, erased: [], left: [] });
         for (const act of later) await made.do(act);
         await copyCutOff(made.holdfast, to, cutAt);
         expect((await copySpace(made.holdfast, copy)).left).toEqual([]);
-        expect(await tellAll(copy.space)).toEqual(await tellAll(made.holdfast.space));
+        expect(await tellAll(spaceOf(copy))).toEqual(await tellAll(spaceOf(made.holdfast)));
       }),
       {
         endOnFailure: true,

@@ -13,6 +13,7 @@ import { hydratedText } from "#transfer/context-text";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../agent/scripted-model.ts";
 import { openUi, picture, type Ui } from "../support/browser.ts";
+import { spaceOf } from "#conversation/on-space";
 
 let ui: Ui;
 const sent: string[] = [];
@@ -234,7 +235,7 @@ test("runs are listed, opened by keys and told step by step; what would be resto
   await details.getByRole("button", { name: "Copy JSON" }).click();
   const copied = await page.evaluate<string>("navigator.clipboard.readText()");
   expect(copied).toContain("12345678901234567890");
-  expect(copied).toBe(hydratedText(await hydrateRun(ui.holdfast.space, "exact", inbox.id)));
+  expect(copied).toBe(hydratedText(await hydrateRun(spaceOf(ui.holdfast), "exact", inbox.id)));
   await page.reload();
   await details.getByText("all of it, to the letter").waitFor();
   await page.getByRole("button", { name: /^State/ }).click();

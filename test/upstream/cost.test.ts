@@ -9,6 +9,7 @@ import type { AppendRequest, ReadRequest } from "#store/requests";
 import type { SpaceStore } from "#store/facets";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { aRig, type Rig } from "./rig.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const reply = (model: string): EntryBody => ({
   type: "message",
@@ -146,7 +147,7 @@ test("a send in a conversation of a thousand links reads as much as in one of a 
       said,
     ]).flat();
   const facts = (count: number): Promise<number> =>
-    entriesReadBy(links(count), async (rig) => readFacts(rig.holdfast.space, "c"));
+    entriesReadBy(links(count), async (rig) => readFacts(spaceOf(rig.holdfast), "c"));
   expect(await facts(1_000)).toBe(await facts(100));
   const back = (count: number): Promise<number> =>
     entriesReadBy([...links(count), { ...said, id: "last" }], (rig, conversation) =>

@@ -9,6 +9,7 @@ import { cut, PRIOR_BUDGET, type PriorBudget, SMALLER_BUDGET } from "#upstream/r
 import { NO_PRIOR_CONTEXT, type PriorContext } from "#upstream/rules/prior-context";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { assistant, countingIdsAndTime, result, user } from "../support/a-log.ts";
+import { spaceOf } from "#conversation/on-space";
 
 async function made(
   ...bodies: readonly EntryBody[]
@@ -24,7 +25,7 @@ async function priorOf(
   budget: PriorBudget = PRIOR_BUDGET,
 ): Promise<PriorContext> {
   const { leaf } = await at.conversation.head();
-  return readPriorContext(at.holdfast.space, at.conversation.id, { from: leaf, budget });
+  return readPriorContext(spaceOf(at.holdfast), at.conversation.id, { from: leaf, budget });
 }
 
 const prior = async (...bodies: readonly EntryBody[]): Promise<PriorContext> =>

@@ -8,6 +8,7 @@ import type { Usage } from "#log/message";
 import { fileLists, historyTexts, filesText } from "./summary-request.ts";
 import { type SummaryFailed, type SummaryOptions, withSummary } from "./summary-writer.ts";
 import { estimateTokens } from "./token-estimate.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const NO_FILES = { read: [], changed: [] };
 
@@ -70,11 +71,16 @@ export async function summariseBranch(
 
 /** Returns the visible entries of the context at `from` that `to` does not have, oldest first. */
 async function branchOnlyEntries(
-  { space, id }: Conversation,
+  conversation: Conversation,
   from: NodeAt,
   to: NodeAt,
 ): Promise<{ readonly entries: readonly Entry[]; readonly previous: string | null }> {
-  const shared = await sharedDepth(space, { conversation: id, end: from }, { conversation: id, end: to });
+  const [space, id] = [spaceOf(conversation), conversation.id];
+  const shared = await sharedDepth(
+    conversation,
+    { conversation: id, end: from },
+    { conversation: id, end: to },
+  );
   // Nothing from before a reset is told behind it.
   const { settings } = await space.window({ conversation: id, from: to, limit: 0, settings: ["reset"] });
   if ((settings.get("reset")?.place.depth ?? -1) > shared) return { entries: [], previous: null };
@@ -97,8 +103,8 @@ function newestWithin(texts: readonly string[], room: number): readonly string[]
   return texts.slice(Math.min(first + 1, texts.length - 1));
 }
 
-async function nodeAt({ space, id }: Conversation, entry: string): Promise<NodeAt> {
-  const node = await space.entry(id, parseEntryId(entry));
+async function nodeAt(conversation: Conversation, entry: string): Promise<NodeAt> {
+  const node = await spaceOf(conversation).entry(conversation.id, parseEntryId(entry));
   if (node.place !== null) return { ...node.place, id: node.id };
   throw new LogError(
     "unknown_target",

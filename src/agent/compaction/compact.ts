@@ -17,6 +17,7 @@ import {
 import { contextTokens, entryTokens, estimateTokens } from "./token-estimate.ts";
 import type { Entry } from "#log/entry";
 import { modelContent } from "#log/projections/context";
+import { spaceOf } from "#conversation/on-space";
 
 export interface CompactOptions extends SummaryOptions, CompactionLimits {
   /** What every request has besides the messages (instructions, tools), in tokens. */
@@ -134,17 +135,17 @@ function previousSummary({ compaction }: Window): string | null {
   return lists !== "" && summary.endsWith(lists) ? summary.slice(0, -lists.length) : summary;
 }
 
-function windowAt({ space, id }: Conversation, { leaf }: HeadView): Promise<Window> {
-  return readContextWindow(space, id, leaf);
+function windowAt(conversation: Conversation, { leaf }: HeadView): Promise<Window> {
+  return readContextWindow(spaceOf(conversation), conversation.id, leaf);
 }
 
 async function tokensOf(
-  { space, id }: Conversation,
+  conversation: Conversation,
   head: HeadView,
   window: Window,
   fixedTokens: number,
 ): Promise<number> {
-  const [hide] = await space.read({ conversation: id, limit: 1, newestFirst: true, types: ["hide"] });
+  const hide = await conversation.latest(["hide"]);
   return contextTokens(window, { lastHideSeq: hide?.seq ?? 0, ownNodes: ownNodesOf(head), fixedTokens });
 }
 

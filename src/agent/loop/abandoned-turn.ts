@@ -3,7 +3,6 @@ import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { Conversation } from "#conversation/conversation";
-import { openTurnAt } from "#conversation/list-conversations";
 import { turnStart } from "#turn/accept";
 import { endLeftAgent, endLeftTools, endToolProcesses } from "#turn/effects/left-processes";
 import { readLastModelNode, readModelNodeBeforeSeed } from "#turn/last-said";
@@ -13,6 +12,7 @@ import { refusal, answerPlace, openCalls } from "./answer-entries.ts";
 import type { ResolvedOptions } from "#agent/agent-options";
 import type { AgentWork } from "./loop-turn.ts";
 import type { CallsToRun } from "./run-calls.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const BRANCH_END = 256; // an answer and the results of its calls
 const TURN_FACTS = ["turn_start", "attempt", "turn_end"] as const;
@@ -28,7 +28,7 @@ export async function closeAbandonedTurn(
 ): Promise<void> {
   const { conversation, owner } = work;
   const head = owner.unchangedHead ?? (await conversation.head());
-  if ((await openTurnAt(conversation.space, head)) === null) return;
+  if ((await conversation.openTurn(head)) === null) return;
   const facts = await readLastTurn(conversation);
   await endLeftAgent(facts, endProcess);
   const calls = await readCalls(conversation);
@@ -134,34 +134,23 @@ function endOf(facts: readonly Entry[]): EntryOf<"turn_end"> | null {
 }
 
 /** The facts of the latest turn, or of the latest before a seq, oldest first: those that are of that time. */
-async function readLastTurn(
-  { space, id: conversation }: Conversation,
-  before?: number,
-): Promise<readonly Entry[]> {
-  const [latest, until] = before === undefined ? [{}, {}] : [{ after: before }, { until: before }];
-  const types = ["turn_start"] as const;
-  const [stored] = await space.read({ conversation, limit: 1, newestFirst: true, types, ...latest });
-  if (stored === undefined) return [];
-  const { seq: after } = stored;
-  const rest = await space.read({ conversation, after, limit: 100_000, types: TURN_FACTS, ...until });
-  return [stored, ...rest].map((entry) => decodeEntry(entry));
+async function readLastTurn(conversation: Conversation, before?: number): Promise<readonly Entry[]> {
+  const start = await conversation.latest(["turn_start"], before);
+  if (start === null) return [];
+  const until = before === undefined ? {} : { until: before };
+  const after = { after: start.seq, limit: 100_000 };
+  return [start, ...(await conversation.read({ ...after, types: TURN_FACTS, ...until }))];
 }
 
-async function readLast({ space, id }: Conversation): Promise<Entry> {
-  const { leaf } = await space.head(id);
-  return decodeEntry(await space.entry(id, await readLastModelNode(space, id, leaf)));
+async function readLast(conversation: Conversation): Promise<Entry> {
+  const { leaf } = await conversation.head();
+  return conversation.entry(await readLastModelNode(spaceOf(conversation), conversation.id, leaf));
 }
 
-async function readLastAnswer({ space, id }: Conversation, since: number): Promise<string> {
-  const types = ["message"] as const;
-  const newest = await space.read({ conversation: id, limit: BRANCH_END, newestFirst: true, types });
-  for (const stored of newest) {
-    const entry = decodeEntry(stored);
-    if (entry.seq < since) break;
-    if (entry.type === "message" && entry.message.role === "assistant")
-      return textOfBlocks(entry.message.content);
-  }
-  return "";
+async function readLastAnswer(conversation: Conversation, since: number): Promise<string> {
+  const newest = await conversation.read({ limit: BRANCH_END, newestFirst: true, types: ["message"] });
+  const last = newest.find(({ message }) => message.role === "assistant");
+  return last === undefined || last.seq < since ? "" : textOfBlocks(last.message.content);
 }
 
 /** Throws if the active branch no longer ends with the turn, because a user went to another entry. */
@@ -176,9 +165,8 @@ async function checkPlace(
   const { start, end, last } = place;
   const own = new Set<string>([start.prompt ?? "", ...(end?.node === undefined ? [] : [end.node])]);
   if (own.has(last.id)) return;
-  const { space, id } = conversation;
   const types = ["message", "compaction", "leaf"] as const;
-  const since = await space.read({ conversation: id, after: start.seq, limit: 100_000, types });
+  const since = await conversation.entries({ after: start.seq, limit: 100_000, types });
   // A turn that continues another one starts after its messages.
   if (last.seq < start.seq && since.every(({ type }) => type !== "leaf")) return;
   if (since.some((entry) => entry.id === last.id)) return;
@@ -190,17 +178,17 @@ async function checkPlace(
 
 /** Whether a turn that began with seeds has said nothing yet: this is what stood there before. */
 async function isBeforeSeed(
-  { space, id }: Conversation,
+  conversation: Conversation,
   prompt: string | undefined,
   last: Entry,
 ): Promise<boolean> {
-  return prompt !== undefined && (await readModelNodeBeforeSeed(space, id, prompt)) === last.id;
+  if (prompt === undefined) return false;
+  return (await readModelNodeBeforeSeed(spaceOf(conversation), conversation.id, prompt)) === last.id;
 }
 
 /** Returns the calls without a result at the end of the branch. They may belong to an earlier turn that this one continues. */
 async function readCalls(conversation: Conversation): Promise<CallsToRun | null> {
-  const { space, id } = conversation;
-  const page = await space.page({ conversation: id, limit: BRANCH_END });
+  const page = await spaceOf(conversation).page({ conversation: conversation.id, limit: BRANCH_END });
   const open = openCalls(page.entries.map((stored) => decodeEntry(stored)));
   if (open === null) return null;
   const { seq } = open.answer;
@@ -208,11 +196,7 @@ async function readCalls(conversation: Conversation): Promise<CallsToRun | null>
   return place === null ? null : { calls: open.calls, place, seq };
 }
 
-async function readIntents({ space, id: conversation }: Conversation, after: number): Promise<Set<string>> {
-  const stored = await space.read({ conversation, after, limit: 1_024, types: ["tool_intent"] });
-  return new Set(
-    stored
-      .map((entry) => decodeEntry(entry))
-      .flatMap((one) => (one.type === "tool_intent" ? [one.call] : [])),
-  );
+async function readIntents(conversation: Conversation, after: number): Promise<Set<string>> {
+  const intents = await conversation.read({ after, limit: 1_024, types: ["tool_intent"] });
+  return new Set(intents.map(({ call }) => call));
 }

@@ -15,7 +15,6 @@ import { saysNothing } from "./answer-entries.ts";
 import { compactIfDue, compactNow } from "./compact-in-turn.ts";
 import { countUsage, type LoopTurn, tell, write } from "./loop-turn.ts";
 import { isMedia } from "#log/blob-names";
-import { decodeEntry } from "#log/codec";
 import type { ContextMessage } from "#log/projections/pairs";
 import { labelOf } from "#agent/models/message-parts";
 
@@ -155,10 +154,10 @@ async function attempt(turn: LoopTurn, isFirst: boolean): Promise<ModelOutcome> 
 }
 
 /** Files that a model has made are kept as blobs, as those of people are. */
-async function withoutBytes({ space, id }: Conversation, outcome: ModelOutcome): Promise<ModelOutcome> {
+async function withoutBytes(conversation: Conversation, outcome: ModelOutcome): Promise<ModelOutcome> {
   const { answer } = outcome;
-  if (answer === null) return { ...outcome, partial: await keepImages(space, id, outcome.partial) };
-  return { ...outcome, answer: { ...answer, content: await keepImages(space, id, answer.content) } };
+  if (answer === null) return { ...outcome, partial: await keepImages(conversation, outcome.partial) };
+  return { ...outcome, answer: { ...answer, content: await keepImages(conversation, answer.content) } };
 }
 
 const ENDS_LOOKED_AT = 256;
@@ -188,7 +187,7 @@ async function visibleMessages(
     else if (isOmitted(message)) visible.push({ ...message, content: message.content.map(labelBlock) });
     else {
       hasMedia = true;
-      const content = await withImages(conversation.space, conversation.id, message.content);
+      const content = await withImages(conversation, message.content);
       visible.push({ ...message, content });
     }
   }
@@ -205,17 +204,15 @@ function labelBlock(block: ContentBlock): ContentBlock {
 
 /** Which messages were there when a request was refused; none where that never happened. */
 async function refusedMessages(
-  { space, id: conversation }: Conversation,
+  conversation: Conversation,
   model: string,
 ): Promise<(message: ContextMessage) => boolean> {
   const types = ["attempt_end"] as const;
-  const ends = await space.read({ conversation, types, newestFirst: true, limit: ENDS_LOOKED_AT });
-  const refused = ends
-    .map((stored) => decodeEntry(stored))
-    .find((end) => end.type === "attempt_end" && end.class === "poisoned" && end.model === model);
+  const ends = await conversation.read({ types, newestFirst: true, limit: ENDS_LOOKED_AT });
+  const refused = ends.find((end) => end.class === "poisoned" && end.model === model);
   if (refused === undefined) return () => false;
   const after = refused.seq;
-  const later = await space.read({ conversation, after, limit: MESSAGES_MAX, types: ["message"] });
+  const later = await conversation.entries({ after, limit: MESSAGES_MAX, types: ["message"] });
   const newer = new Set<string>(later.map(({ id }) => id));
   return ({ entryId }) => entryId === null || !newer.has(entryId);
 }

@@ -1,4 +1,3 @@
-import { decodeEntry } from "#log/codec";
 import type { EntryBody, Entry } from "#log/entry";
 import type { ToolCall, ToolResultMessage } from "#log/message";
 import type { Json } from "#log/json/json-text";
@@ -147,14 +146,11 @@ export async function decidedBy(permission: Permission, call: CallToDecide): Pro
 
 /** Returns the calls that started before. Their record decides their outcome; nobody is asked again. */
 async function readStarted(turn: LoopTurn, { calls, place, seq }: CallsToRun): Promise<ReadonlySet<string>> {
-  const { space, id: conversation } = turn.work.conversation;
+  const { conversation } = turn.work;
   const ids = new Set(calls.map(({ id }) => id));
-  const stored = await space.read({ conversation, after: seq, limit: 1_024, types: ["tool_intent"] });
-  const started = new Set<string>();
-  for (const intent of stored.map((entry) => decodeEntry(entry)))
-    if (intent.type === "tool_intent" && intent.turn === place.turn && ids.has(intent.call))
-      started.add(intent.call);
-  return started;
+  const intents = await conversation.read({ after: seq, limit: 1_024, types: ["tool_intent"] });
+  const own = intents.filter(({ turn: of, call }) => of === place.turn && ids.has(call));
+  return new Set(own.map(({ call }) => call));
 }
 
 /** Returns null if the outcome is unknown. */
@@ -234,10 +230,10 @@ class Approvals {
   }
 
   async #read(): Promise<void> {
-    const { space, id: conversation } = this.#turn.work.conversation;
+    const { conversation } = this.#turn.work;
     const types = ["permission", "permission_answer"] as const;
-    const page = await space.read({ conversation, after: this.#after, limit: 1_024, types });
-    for (const stored of page) this.#keep(decodeEntry(stored));
+    const page = await conversation.read({ after: this.#after, limit: 1_024, types });
+    for (const entry of page) this.#keep(entry);
     this.#after = page.at(-1)?.seq ?? this.#after;
   }
 

@@ -1,4 +1,3 @@
-import { decodeEntry } from "#log/codec";
 import type { Bodies, EntryBody, EntryOf } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
@@ -15,6 +14,7 @@ import type { Tool } from "#turn/effects/tool";
 import { type PromptPatch, storedPatch } from "#agent/prompt/prompt-sections";
 import type { Context } from "#log/projections/context";
 import type { RunContext } from "#log/runs/run-context";
+import { spaceOf } from "#conversation/on-space";
 
 /** A run as a turn begins in it. */
 export interface RunStart {
@@ -76,11 +76,11 @@ function seedOf(
 
 /** Word for word, but for the bytes of files, which are kept as blobs as everywhere. */
 async function storeSeeds(
-  { space, id }: Conversation,
+  conversation: Conversation,
   seeds: readonly SeedMessage[],
 ): Promise<readonly Json[]> {
   const stored: SeedMessage[] = [];
-  for (const seed of seeds) stored.push({ ...seed, content: await keepImages(space, id, seed.content) });
+  for (const seed of seeds) stored.push({ ...seed, content: await keepImages(conversation, seed.content) });
   return stored as unknown as readonly Json[];
 }
 
@@ -96,8 +96,8 @@ async function readContinued(conversation: Conversation, name: string | null): P
 }
 
 /** The latest of this id. */
-function findRun({ space, id }: Conversation, run: string): Promise<Run | null> {
-  return latestStart(space, id, run, Number.MAX_SAFE_INTEGER);
+function findRun(conversation: Conversation, run: string): Promise<Run | null> {
+  return latestStart(spaceOf(conversation), conversation.id, run, Number.MAX_SAFE_INTEGER);
 }
 
 /** A run that is in the log. */
@@ -116,14 +116,9 @@ export async function readRunStart(
   const summarySeq = isLatest ? summary?.run?.counted?.startSeq : undefined;
   const startSeq = summarySeq ?? (await findRun(conversation, run))?.startSeq ?? null;
   if (startSeq === null) return null;
-  const [stored] = await conversation.space.read({
-    conversation: conversation.id,
-    after: startSeq - 1,
-    until: startSeq,
-    limit: 1,
-  });
-  const entry = stored === undefined ? null : decodeEntry(stored);
-  return entry?.type === "run_start" ? { start: bodyOf(entry), startSeq, isLatest, bodies: [] } : null;
+  const place = { after: startSeq - 1, until: startSeq, limit: 1 };
+  const [start] = await conversation.read({ ...place, types: ["run_start"] });
+  return start === undefined ? null : { start: bodyOf(start), startSeq, isLatest, bodies: [] };
 }
 
 function bodyOf(entry: EntryOf<"run_start">): Bodies["run_start"] {
@@ -195,10 +190,11 @@ export async function readRequestMessages(
   { context, ...input }: { readonly context: Context; readonly head?: HeadView },
 ): Promise<RequestMessages> {
   if (run === null || run.seed === null) return { messages: context.messages, system: null };
-  const { space, id } = conversation;
-  const head = input.head ?? (await space.head(id));
+  const { id } = conversation;
+  const head = input.head ?? (await conversation.head());
   const window = { ...run, conversation: id, highWater: head.headSeq };
-  return (await readRunContext(space, window, { conversation: id, end: head.leaf })).context;
+  const end = { conversation: id, end: head.leaf };
+  return (await readRunContext(spaceOf(conversation), window, end)).context;
 }
 
 /** The run of the turn that is open; null where none is, or it belongs to none. */

@@ -15,7 +15,6 @@ import {
 import { memoryQuery, rankMemories } from "./rank-memories.ts";
 import { ScopeLog, scopeLogOf } from "./scope-log.ts";
 import { projectDigest, folderProject } from "./project.ts";
-import { decodeEntry } from "#log/codec";
 import type { ConversationRow } from "#store/requests";
 
 const HITS = 20;
@@ -293,14 +292,13 @@ async function listScopes(holdfast: Holdfast): Promise<readonly ScopeRow[]> {
 
 /** Returns null for the user's log; undefined if the log is gone or has no project. */
 async function projectOfLog(
-  { space }: Holdfast,
+  holdfast: Holdfast,
   conversation: ConversationId,
 ): Promise<string | null | undefined> {
   if (scopeLogOf(conversation)?.name === "memory.user") return null;
   try {
-    const [stored] = await space.read({ conversation, limit: 1, types: ["conversation"] });
-    const root = stored === undefined ? null : decodeEntry(stored);
-    return root?.type === "conversation" ? root.project?.id : undefined;
+    const [root] = await holdfast.handle(conversation).read({ limit: 1, types: ["conversation"] });
+    return root?.project?.id;
   } catch (error) {
     if (isLogError(error) && (error.group === "missing" || error.group === "damaged")) return undefined;
     throw error;

@@ -10,6 +10,7 @@ import { readRecordedProject } from "./project.ts";
 import { type Memory, scopeLog } from "./memory.ts";
 import { SUMMARIES_READ_MAX, SUMMARIES_TOLD_MAX } from "./memory-blocks.ts";
 import { type MemoryQuery, rankMemories } from "./rank-memories.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /**
  * Notes, for other conversations about the same project, where the newest summary of this one is found; the text stays there
@@ -45,7 +46,8 @@ export async function otherSummaries(
   query: MemoryQuery,
 ): Promise<readonly string[]> {
   const { conversation, project, nowMs } = place;
-  const { space, id } = conversation;
+  const { id } = conversation;
+  const space = spaceOf(conversation);
   const { summaries } = await scopeLog(memory, { project: project.id }).read();
   if (summaries.length === 0) return [];
   const own = await lineageOf(space, id);

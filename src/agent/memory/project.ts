@@ -5,7 +5,6 @@ import { execFile } from "node:child_process";
 import { lstat, open, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isRepository } from "#agent/prompt/instructions";
-import { decodeEntry } from "#log/codec";
 import type { Conversation } from "#conversation/conversation";
 
 /** The file that names a project, in its folder: one line. */
@@ -225,10 +224,7 @@ interface ConversationProject {
 
 /** What a conversation recorded last of the project it belongs to, itself or by what it was forked from. */
 export async function readRecordedProject(conversation: Conversation): Promise<Project | null> {
-  const { space, id } = conversation;
-  const read = { conversation: id, limit: PLACES_READ, newestFirst: true, types: TYPES };
-  const own = (await space.read(read)).map((stored) => decodeEntry(stored));
-  const ofOwn = projectIn(own);
+  const ofOwn = projectIn(await conversation.read({ limit: PLACES_READ, newestFirst: true, types: TYPES }));
   if (ofOwn !== null || (await conversation.head()).origin === null) return ofOwn;
   return projectIn((await conversation.inheritedFacts(TYPES)).toReversed());
 }

@@ -6,8 +6,9 @@ import { MemoryReader } from "#log/projections/memories";
 import { projectionBy } from "#log/projections/projection";
 import type { Holdfast } from "#conversation/holdfast";
 import { LiveProjection } from "#conversation/live-projection";
-import { readLog } from "#conversation/read-log";
 import type { Head } from "#log/lineage/head";
+import type { Conversation } from "#conversation/conversation";
+import { spaceOf } from "#conversation/on-space";
 
 const FIRST_LOG = 1;
 
@@ -98,7 +99,7 @@ export class ScopeLog {
     await this.read();
     if (this.#number === null) return;
     const range = { after, types: ["memory"] } as const;
-    for await (const stored of readLog(this.#holdfast.space, this.#id(this.#number), range)) {
+    for await (const stored of this.#log(this.#number).log(range)) {
       const entry = decodeEntry(stored);
       if (entry.type === "memory") yield entry;
     }
@@ -138,6 +139,10 @@ export class ScopeLog {
     throw tooBusy();
   }
 
+  #log(number: number): Conversation {
+    return this.#holdfast.handle(this.#id(number));
+  }
+
   #id(number: number): ConversationId {
     return parseConversationId(number === FIRST_LOG ? this.#scope.name : `${this.#scope.name}.${number}`);
   }
@@ -158,7 +163,7 @@ export class ScopeLog {
     }
     // A slow process may have created an erased log again. It holds nothing.
     for (const number of numbers.filter((one) => one < highest))
-      await this.#holdfast.space.erase(this.#id(number)).catch(ignoreLogError);
+      await this.#log(number).erase().catch(ignoreLogError);
     this.#number = highest;
     return true;
   }
@@ -185,11 +190,8 @@ export class ScopeLog {
 
   /** Whether a log was begun for what stays of the one that was read. */
   async #follows(number: number): Promise<boolean> {
-    const conversation = this.#id(number);
-    const [stored] = await this.#holdfast.space.read({ conversation, limit: 1, types: ["conversation"] });
-    const root = stored === undefined ? null : decodeEntry(stored);
-    const parent = root?.type === "conversation" ? root.parent : undefined;
-    return parent === undefined || parent.entry === this.#root;
+    const [root] = await this.#log(number).read({ limit: 1, types: ["conversation"] });
+    return root?.parent === undefined || root.parent.entry === this.#root;
   }
 
   #forget(): void {
@@ -204,9 +206,8 @@ export class ScopeLog {
   /** Reads new entries; false if the log no longer exists. */
   async #catchUp(): Promise<boolean> {
     const id = this.#id(this.#number ?? FIRST_LOG);
-    const { space } = this.#holdfast;
     try {
-      const head = await space.head(id);
+      const head = await this.#holdfast.handle(id).head();
       const { leaf, headSeq } = head;
       // It holds facts alone, so that its leaf is its root.
       this.#root ??= leaf.id;
@@ -215,7 +216,7 @@ export class ScopeLog {
         this.#forget();
         return false;
       }
-      this.#live ??= new LiveProjection(space, id, MEMORIES);
+      this.#live ??= new LiveProjection(spaceOf(this.#holdfast), id, MEMORIES);
       this.#reader = await this.#live.read((reader) => reader, head);
       this.#headSeq = headSeq;
       return true;
@@ -258,13 +259,12 @@ export class ScopeLog {
   /** Copies what stays and erases the log; false: this store may only be read. Any number of processes may do it at once. */
   async #finish(): Promise<boolean> {
     const number = this.#number ?? FIRST_LOG;
-    const id = this.#id(number);
-    const { space } = this.#holdfast;
+    const log = this.#log(number);
     try {
-      await space.head(id);
+      await log.head();
       await this.#create(number + 1);
       await this.#copy(number);
-      await space.erase(id);
+      await log.erase();
     } catch (error) {
       if (isLogError(error, "read_only")) return false;
       // Another process has finished the move. A store of files may report that as a missing file.
@@ -278,14 +278,14 @@ export class ScopeLog {
   async #copy(number: number): Promise<void> {
     const { erasing } = this.#reader;
     if (erasing === null) return;
-    const next = this.#holdfast.handle(this.#id(number + 1));
+    const next = this.#log(number + 1);
     let [batch, copied]: [string[], number] = [[], 0];
     const flush = async (): Promise<void> => {
       if (batch.length > 0) await next.appendOutside(batch, { key: `copy/${number}/${copied++}` });
       batch = [];
     };
     const range = { types: ["memory"], upTo: erasing.seq - 1 } as const;
-    for await (const stored of readLog(this.#holdfast.space, this.#id(number), range)) {
+    for await (const stored of this.#log(number).log(range)) {
       const entry = decodeEntry(stored);
       if (entry.type === "memory" && entry.key !== undefined && erasing.keys.has(entry.key)) continue;
       batch.push(bodyLine(stored));

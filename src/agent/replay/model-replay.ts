@@ -139,9 +139,8 @@ export class ModelReplay {
       this.#tell({ type: "missed", conversation: fork.id, ...call });
       return null;
     }
-    const { space, id } = this.#source.conversation;
     return {
-      content: await withImages(space, id, entry.message.content),
+      content: await withImages(this.#source.conversation, entry.message.content),
       isError: entry.message.isError === true,
       ...returnedBeside(detailsOf(entry)),
     };
@@ -200,10 +199,12 @@ export class ModelReplay {
   ): Promise<AgentResult> {
     const { entry } = prompt;
     if (entry.type === "seed") return agent.carryRun(fork, run, options);
-    const { space, id } = this.#source.conversation;
     const details = detailsOf(entry);
     const more = details === undefined ? { run } : { run, details };
-    return agent.send(fork, await withImages(space, id, entry.message.content), { ...options, ...more });
+    return agent.send(fork, await withImages(this.#source.conversation, entry.message.content), {
+      ...options,
+      ...more,
+    });
   }
 
   /** Returns the remaining limits; null if none remain, or the replay was cancelled. */
@@ -223,11 +224,10 @@ export class ModelReplay {
   }
 
   async #putBefore(agent: Agent, fork: Conversation, before: readonly BeforePrompt[]): Promise<void> {
-    const { space, id } = this.#source.conversation;
     for (const one of before)
       if (one.type !== "message") await agent.note(fork, [one]);
       else {
-        const content = await withImages(space, id, one.message.content);
+        const content = await withImages(this.#source.conversation, one.message.content);
         await agent.addMessages(fork, [{ ...one.message, content }]);
       }
   }

@@ -1,5 +1,4 @@
 import type { Conversation } from "#conversation/conversation";
-import { decodeEntry } from "#log/codec";
 import type { EndingClass } from "#log/ending-class";
 import { isLogError, LogError } from "#log/errors";
 import { parseEntryId, parseKey } from "#log/ids";
@@ -245,19 +244,12 @@ export class TurnInSteps {
 
   /** The words of the last answer. */
   async #text(after: number, toSeq: number): Promise<string> {
-    const { space, id } = this.#conversation;
+    const newest = { limit: 8, newestFirst: true, types: ["message"] } as const;
     for (let before = toSeq + 1; ;) {
-      const page = await space.read({
-        conversation: id,
-        after: before,
-        limit: 8,
-        newestFirst: true,
-        types: ["message"],
-      });
-      for (const entry of page.map((stored) => decodeEntry(stored))) {
-        if (entry.seq <= after) return "";
-        if (entry.type === "message" && entry.message.role === "assistant")
-          return textOfBlocks(entry.message.content);
+      const page = await this.#conversation.read({ ...newest, after: before });
+      for (const { seq, message } of page) {
+        if (seq <= after) return "";
+        if (message.role === "assistant") return textOfBlocks(message.content);
       }
       if (page.length < 8) return "";
       before = page.at(-1)?.seq ?? 0;
@@ -273,9 +265,8 @@ export class TurnInSteps {
   }
 
   /** Whether a prompt in the log has the same content as this request. */
-  #isAsked(prompt: string | undefined): Promise<boolean> {
-    const { space, id: conversation } = this.#conversation;
-    return saysTheSame(space, { conversation, prompt: parseEntryId(prompt) }, this.#actions.content);
+  async #isAsked(prompt: string | undefined): Promise<boolean> {
+    return prompt !== undefined && saysTheSame(this.#conversation, prompt, this.#actions.content);
   }
 }
 

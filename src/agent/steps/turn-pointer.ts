@@ -5,7 +5,6 @@ import { fieldsIn } from "#log/json/json-fields";
 import type { Json } from "#log/json/json-text";
 import { detailsOf } from "#log/message";
 import type { Conversation } from "#conversation/conversation";
-import { decodeEntry } from "#log/codec";
 
 /** An engine's record of a step: the place of its entries, a check of them, and facts for the loop. */
 export type TurnPointer = {
@@ -117,7 +116,7 @@ interface StepEnd {
 
 /** What a step is told from, oldest first, and where it begins: behind the answer, or the turn's start, that comes last before a seq. */
 async function readStep(
-  { space, id: conversation }: Conversation,
+  conversation: Conversation,
   before: number,
   toSeq: number,
 ): Promise<{ readonly entries: readonly Entry[]; readonly from: number }> {
@@ -125,9 +124,8 @@ async function readStep(
   const entries: Entry[] = [];
   let after = toSeq + 1;
   for (let limit = 4; ; limit = PAGE_ENTRIES) {
-    const page = await space.read({ conversation, after, limit, newestFirst: true, types });
-    for (const stored of page) {
-      const entry = decodeEntry(stored);
+    const page = await conversation.read({ after, limit, newestFirst: true, types });
+    for (const entry of page) {
       const begins = entry.seq < before && (entry.type === "turn_start" || isAnswer(entry));
       if (!begins || entry.seq === toSeq) entries.push(entry);
       if (begins) return { entries: entries.toReversed(), from: entry.seq + 1 };
@@ -141,9 +139,9 @@ function isAnswer(entry: Entry): boolean {
   return entry.type === "message" && entry.message.role === "assistant";
 }
 
-async function endAt({ space, id: conversation }: Conversation, seq: number): Promise<StepEnd> {
-  const [entry] = await space.read({ conversation, after: seq - 1, until: seq, limit: 1 });
-  const [end] = await space.batchEnds({ conversation, after: seq - 1, limit: 1 });
+async function endAt(conversation: Conversation, seq: number): Promise<StepEnd> {
+  const [entry] = await conversation.entries({ after: seq - 1, until: seq, limit: 1 });
+  const [end] = await conversation.batchEnds({ after: seq - 1, limit: 1 });
   return { lastId: entry?.id ?? null, link: end?.seq === seq ? end.link : null };
 }
 
@@ -174,27 +172,27 @@ export interface TurnFacts {
   readonly end: EntryOf<"turn_end"> | null;
 }
 
-export async function readTurnFacts({ space, id }: Conversation, seq: number): Promise<TurnFacts> {
+export async function readTurnFacts(conversation: Conversation, seq: number): Promise<TurnFacts> {
   const types = ["turn_start", "turn_end"] as const;
-  const newest = await space.read({ conversation: id, after: seq + 1, limit: 2, newestFirst: true, types });
-  const [last, before] = newest.map((stored) => decodeEntry(stored));
+  const [last, before] = await conversation.read({ after: seq + 1, limit: 2, newestFirst: true, types });
   if (last?.type === "turn_start") return { start: last, end: null };
   if (last?.type === "turn_end" && before?.type === "turn_start") return { start: before, end: last };
-  throw new LogError("damaged", `Entry ${seq} of conversation ${id} is not part of a turn`, { seq });
+  throw new LogError("damaged", `Entry ${seq} of conversation ${conversation.id} is not part of a turn`, {
+    seq,
+  });
 }
 
 /** Returns the end of a turn, whichever process wrote it; null while it is open. */
 export async function readTurnEnd(
-  { space, id: conversation }: Conversation,
+  conversation: Conversation,
   { seq: after, turn }: EntryOf<"turn_start">,
 ): Promise<EntryOf<"turn_end"> | null> {
-  const [stored] = await space.read({ conversation, after, limit: 1, types: ["turn_end"] });
-  const end = stored === undefined ? null : decodeEntry(stored);
-  return end?.type === "turn_end" && end.turn === turn ? end : null;
+  const [end] = await conversation.read({ after, limit: 1, types: ["turn_end"] });
+  return end?.turn === turn ? end : null;
 }
 
 /** Where the batch ends that an entry is in. */
-export async function batchEndOf({ space, id: conversation }: Conversation, seq: number): Promise<number> {
-  const [end] = await space.batchEnds({ conversation, after: seq - 1, limit: 1 });
+export async function batchEndOf(conversation: Conversation, seq: number): Promise<number> {
+  const [end] = await conversation.batchEnds({ after: seq - 1, limit: 1 });
   return end?.seq ?? seq;
 }

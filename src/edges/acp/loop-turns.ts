@@ -17,7 +17,6 @@ import type { SendOptions } from "#upstream/options";
 import type { BridgeTurn, BridgeTurns, LoadedLoop } from "./bridge-agents.ts";
 import { type AgentLoop, LoopAgent, type LoopSession } from "./loop-agent.ts";
 import { TOO_LITTLE_TO_SUMMARIZE } from "#operations/text";
-import { decodeEntry } from "#log/codec";
 import { serversFor } from "#agent/mcp/conversation-servers";
 import type { McpServers } from "#agent/mcp/mcp-servers";
 import { withDefaults } from "#log/with-defaults";
@@ -234,11 +233,10 @@ function compactedText(compacted: CompactionResult): string {
 }
 
 /** The last answer of a turn that has ended; null when it gave none. */
-async function readAnswer({ space, id }: Conversation, turn: string): Promise<AssistantMessage | null> {
-  const [stored] = await space.read({ conversation: id, limit: 1, newestFirst: true, types: ["turn_end"] });
-  const end = stored === undefined ? null : decodeEntry(stored);
-  if (end?.type !== "turn_end" || end.turn !== turn || end.node === undefined) return null;
-  const last = decodeEntry(await space.entry(id, end.node));
+async function readAnswer(conversation: Conversation, turn: string): Promise<AssistantMessage | null> {
+  const end = await conversation.latest(["turn_end"]);
+  if (end?.turn !== turn || end.node === undefined) return null;
+  const last = await conversation.entry(end.node);
   return last.type === "message" && last.message.role === "assistant" ? last.message : null;
 }
 

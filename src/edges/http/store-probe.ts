@@ -29,7 +29,7 @@ export class StoreProbe {
   }
 
   async #ask(): Promise<void> {
-    await this.#holdfast.space.list({ limit: 1 });
+    await this.#holdfast.listPage({ limit: 1 });
     this.#answeredAtMs = performance.now();
   }
 

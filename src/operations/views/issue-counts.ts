@@ -87,7 +87,7 @@ export class IssueCounts {
   /** The issues of the log and those of its context. */
   async #keep(holdfast: Holdfast, head: HeadView, found: number): Promise<number> {
     const { conversation, createdAt, headSeq, link } = head;
-    const context = await readIssuesInContext(holdfast.space, head);
+    const context = await readIssuesInContext(holdfast.handle(conversation), head);
     const name = `${holdfast.spaceId}/${conversation}`;
     const count = found + context.length;
     this.#counts.delete(name);

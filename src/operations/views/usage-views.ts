@@ -190,7 +190,7 @@ export class TurnUsageCache {
 
   async read(holdfast: Holdfast, conversation: Conversation, limit: number): Promise<TurnUsageView> {
     const head = await conversation.head();
-    const links = await readLinks(holdfast.space, conversation.id);
+    const links = await readLinks(conversation);
     const { rows, marks, imported } = await this.#live
       .of(holdfast, conversation.id)
       .read((usage) => ({ ...usage.result(links), imported: usage.inherited }), head);

@@ -1,5 +1,3 @@
-import type { ConversationId } from "#log/ids";
-import type { SpaceStore } from "#store/facets";
 import {
   type BatchEnd,
   type BatchEndAt,
@@ -10,10 +8,10 @@ import {
 } from "#log/batch-links";
 import { FORMAT_VERSION, type StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
-import { readLog } from "#conversation/read-log";
 import { sha256 } from "#store/sha256";
 import type { HeadView } from "#store/requests";
 import { BatchSize, type FileBatchEnd } from "./bundle-lines.ts";
+import type { ConversationReader } from "#conversation/conversation-reader";
 
 const ENDS_PAGE = 50_000;
 
@@ -66,10 +64,7 @@ export function ownBatches(
   return batchesAfter(conversation, head, { after: 0, start, ownerLink: null }, onUnproven);
 }
 
-interface OwnLog {
-  readonly space: SpaceStore;
-  readonly id: ConversationId;
-}
+type OwnLog = Pick<ConversationReader, "id" | "log" | "batchEnds">;
 
 /** Where reading begins: behind this entry, and what its link is proven to be. */
 export interface BatchStart {
@@ -98,7 +93,7 @@ export async function* batchesAfter(
   const unlinked = new UnlinkedBatch();
   let batch: StoredEntry[] = [];
   // Entries appended during this read belong to the next one.
-  for await (const entry of readLog(log.space, log.id, { after: from.after, upTo: head.headSeq })) {
+  for await (const entry of log.log({ after: from.after, upTo: head.headSeq })) {
     const end = await ends.endAt(entry.seq);
     if (!broken) checkProof(check.add(entry, end));
     if (broken) {
@@ -143,8 +138,7 @@ class BatchEnds {
 
   async endAt(seq: number): Promise<BatchEnd | null> {
     if (seq > this.#through) {
-      const { space, id } = this.#log;
-      const ends = await space.batchEnds({ conversation: id, after: this.#through, limit: ENDS_PAGE });
+      const ends = await this.#log.batchEnds({ after: this.#through, limit: ENDS_PAGE });
       this.#page = new Map(ends.map((end) => [end.seq, end]));
       this.#through = ends.length < ENDS_PAGE ? Number.MAX_SAFE_INTEGER : (ends.at(-1)?.seq ?? 0);
     }

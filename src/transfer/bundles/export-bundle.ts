@@ -61,7 +61,8 @@ export async function exportOrder(
   withForks: boolean,
 ): Promise<readonly Conversation[]> {
   const sources = new Map<ConversationId, ConversationId | null>();
-  for (const { id, space } of requested) sources.set(id, (await space.head(id)).origin?.source ?? null);
+  for (const conversation of requested)
+    sources.set(conversation.id, (await conversation.head()).origin?.source ?? null);
   if (withForks) for (const [id, source] of await forksOf(holdfast, sources)) sources.set(id, source);
   const ordered = new Set<ConversationId>();
   for (const id of sources.keys()) {

@@ -29,6 +29,7 @@ import {
 import { contentBlobs, possibleBlobs } from "#log/blob-names";
 import { isLogError } from "#log/errors";
 import type { Issue } from "#log/projections/issues";
+import { spaceOf } from "#conversation/on-space";
 
 export interface ExportLine {
   /** A large blob takes more lines than one; only its first is called so. `log`: from here on another conversation. */
@@ -191,7 +192,7 @@ async function* batchesOf(
 ): AsyncGenerator<LinkedBatch> {
   const { conversation, head, source, inherited, own, change } = parts;
   const { origin } = head;
-  const node = origin === null ? undefined : await conversation.space.entry(conversation.id, origin.entry);
+  const node = origin === null ? undefined : await spaceOf(conversation).entry(conversation.id, origin.entry);
   const links = new FileLinks(
     own,
     source === undefined || node === undefined ? "" : await digestInFile(node, parts),

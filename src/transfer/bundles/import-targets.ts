@@ -91,7 +91,7 @@ async function stateOf(
 
 async function headOf(holdfast: Holdfast, id: ConversationId): Promise<HeadView | null> {
   try {
-    return await holdfast.space.head(id);
+    return await holdfast.handle(id).head();
   } catch (error) {
     if (isLogError(error, "conversation_not_found")) return null;
     throw error;
@@ -104,7 +104,7 @@ async function hasLink(
   id: ConversationId,
   { entries, links }: LogReport,
 ): Promise<boolean> {
-  const [end] = await holdfast.space.batchEnds({ conversation: id, after: entries - 1, limit: 1 });
+  const [end] = await holdfast.handle(id).batchEnds({ after: entries - 1, limit: 1 });
   return end?.seq === entries && end.link === links.link;
 }
 

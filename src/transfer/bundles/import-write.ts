@@ -10,6 +10,7 @@ import { type ImportFile, type ImportStep, openImport } from "./open-import.ts";
 import { checkJsonObject, membersOf } from "#log/json/json-text";
 import type { ConversationId } from "#log/ids";
 import { type Prepared, prepare, systemIdsAndTime } from "#store/prepare";
+import { spaceOf } from "#conversation/on-space";
 
 export interface ImportPlan {
   readonly checked: ImportReport;
@@ -157,7 +158,7 @@ class ImportLog {
     const { state, id } = this.#target;
     if (state === "same") return;
     if (this.#writes && this.done === 0) await this.#flush(true);
-    await this.#holdfast.space.putBlob(id, bytes);
+    await this.#holdfast.handle(id).putBlob(bytes);
   }
 
   /** Writes what waits. */
@@ -169,7 +170,7 @@ class ImportLog {
   async end(): Promise<void> {
     if (!this.#writes) return;
     await this.#flush(true);
-    await this.#holdfast.space.renew({ conversation: this.#target.id, epoch: this.#epoch, leaseMs: 0 });
+    await spaceOf(this.#holdfast).renew({ conversation: this.#target.id, epoch: this.#epoch, leaseMs: 0 });
   }
 
   async #flush(byOwner: boolean): Promise<void> {
@@ -184,7 +185,7 @@ class ImportLog {
     else await this.#create([this.#renamed(first), ...others]);
     const { id } = this.#target;
     const writer = importWriter(this.#digest);
-    const head = await this.#holdfast.space.acquire({ conversation: id, writer, leaseMs: LEASE_MS });
+    const head = await spaceOf(this.#holdfast).acquire({ conversation: id, writer, leaseMs: LEASE_MS });
     [this.#epoch, this.#headSeq] = [head.epoch, head.headSeq];
     if (isFork && others.length > 0) await this.#append(others, byOwner);
   }
@@ -194,7 +195,7 @@ class ImportLog {
   }
 
   async #create(bodies: readonly string[]): Promise<void> {
-    await this.#holdfast.space.create({ conversation: this.#target.id, ...this.#prepared(bodies, 1) });
+    await spaceOf(this.#holdfast).create({ conversation: this.#target.id, ...this.#prepared(bodies, 1) });
     this.done = bodies.length;
   }
 
@@ -208,7 +209,7 @@ class ImportLog {
         `The file changed while it was imported; ${this.#target.id} is not whole`,
       );
     const { cwd, title = null } = stamped.draft.body as { readonly cwd?: string; readonly title?: string };
-    await this.#holdfast.space.fork({
+    await spaceOf(this.#holdfast).fork({
       source,
       entry: origin.entry,
       head: origin.head,
@@ -224,7 +225,7 @@ class ImportLog {
 
   async #append(bodies: readonly string[], byOwner: boolean): Promise<void> {
     const done = this.done + bodies.length;
-    const { space } = this.#holdfast;
+    const space = spaceOf(this.#holdfast);
     const { toSeq } = await space.append({
       conversation: this.#target.id,
       author: byOwner ? { kind: "owner", epoch: this.#epoch, expected: this.#headSeq } : { kind: "outside" },

@@ -26,13 +26,12 @@ export async function inheritedEntries(
   conversation: Conversation,
   head: HeadView & { readonly origin: ForkPoint },
 ): Promise<Inherited> {
-  const { space, id } = conversation;
   const { origin } = head;
   const { nodes, facts } = await factsOnBranch(conversation, head);
   return {
     count: nodes + facts.length,
     async *entries() {
-      for await (const page of branchPages(space, id, origin))
+      for await (const page of branchPages(conversation, origin))
         for (const node of page) {
           // Imported, the log says by itself how far it was inherited.
           const payload =
@@ -64,7 +63,7 @@ async function factsOnBranch(
   conversation: Conversation,
   head: HeadView & { readonly origin: ForkPoint },
 ): Promise<BranchFacts> {
-  const { space, id: fork } = conversation;
+  const { id: fork } = conversation;
   const own = await ownHides(conversation);
   const labels = labelsOf(await conversation.inheritedFacts(["label"]));
   const others = INHERITED_FACTS.length === 0 ? [] : await conversation.inheritedFacts(INHERITED_FACTS);
@@ -77,7 +76,7 @@ async function factsOnBranch(
     facts.push({ ...fact, payload: JSON.stringify(payload) });
   };
   let nodes = 0;
-  for await (const page of branchPages(space, fork, head.origin))
+  for await (const page of branchPages(conversation, head.origin))
     for (const { id, hidden } of page) {
       nodes++;
       const label = labels.get(id);

@@ -17,6 +17,7 @@ import {
 } from "./ready-pieces.ts";
 import type { Json } from "#log/json/json-text";
 import type { SpaceStore } from "#store/facets";
+import { spaceOf } from "#conversation/on-space";
 
 export interface MigrateOptions {
   /** Only these, by what the source calls them. */
@@ -221,7 +222,7 @@ class Migration {
   /** How many messages were written. */
   async #bring(row: SourceConversation, id: ConversationId, pieces: readonly ReadyPiece[]): Promise<number> {
     const holdfast = targetOf(this.#holdfast, row);
-    const { space } = holdfast;
+    const space = spaceOf(holdfast);
     const head = await findHead(space, id);
     const spoken = pieces.filter(({ items }) => items.length > 0);
     const written = spoken.slice(0, head === null ? 0 : await position(space, id, spoken));
@@ -256,7 +257,7 @@ class Migration {
     written: readonly ReadyPiece[],
   ): Promise<boolean> {
     const id = conversationIdFor(source);
-    if ((await holdfast.space.findAppend(id, madeKey(this.#source.id, source))) !== null) return true;
+    if ((await holdfast.handle(id).findAppend(madeKey(this.#source.id, source))) !== null) return true;
     return written.length > 0 && comparePieces(written, await messagesHere(holdfast, id)).difference === null;
   }
 

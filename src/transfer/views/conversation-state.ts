@@ -42,10 +42,10 @@ export async function readState(
       await holdfast.conversation(conversation);
       return "damaged";
     }
-    const last = summary === null ? await readLastTurn(holdfast.space, conversation) : summary.turn;
+    const last = summary === null ? await readLastTurn(holdfast.handle(conversation)) : summary.turn;
     if (last?.state !== "open") return endedTurnState(last, nowMs);
     if ((await readWaiting(holdfast.handle(conversation))).length > 0) return "waiting";
-    const { lease } = await holdfast.space.head(conversation);
+    const { lease } = await holdfast.handle(conversation).head();
     return (await isWorkedOn(lease)) ? "working" : "cut_off";
   } catch (error) {
     if (!isLogError(error)) throw error;

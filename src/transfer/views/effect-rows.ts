@@ -19,7 +19,7 @@ export async function readEffectRows(
 ): Promise<{ readonly effects: readonly EffectRow[]; readonly cursor: string | null }> {
   const facts: Entry[] = [];
   const keep = (entry: Entry): unknown => facts.push(entry);
-  const { effects, cursor } = await readEffects(conversation.space, conversation.id, request, keep);
+  const { effects, cursor } = await readEffects(conversation, request, keep);
   const [inputs, ends] = [inputsOf(facts), endsOf(facts)];
   const rows = effects.map((effect) =>
     Object.assign({ input: inputOf(effect, inputs), how: ends.get(effect.outcome ?? "") ?? null }, effect),

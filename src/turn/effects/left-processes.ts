@@ -6,6 +6,7 @@ import { LogError } from "#log/errors";
 import { turnsOf } from "#log/projections/turns";
 import { fieldsIn, textIn } from "#log/json/json-fields";
 import { endGroup, readIdentity } from "./process-group.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /** Said with a result: what the tool had started is ended. */
 export function processEnded(call: string, process: string): Extract<EntryBody, { type: "tool_progress" }> {
@@ -62,13 +63,17 @@ export async function endToolProcesses(
   return processes.map(({ call, process }) => processEnded(call, process));
 }
 
-async function progressFacts({ space, id }: Conversation, startSeq: number): Promise<readonly Entry[]> {
+async function progressFacts(conversation: Conversation, startSeq: number): Promise<readonly Entry[]> {
   const facts: Entry[] = [];
   const onEntry = (entry: Entry): void => {
     // What tools say while they run may be long, and is not asked for here.
     if (entry.type === "tool_progress" && entry.data !== undefined) facts.push(entry);
   };
-  await eachEntry(space, id, { after: startSeq, types: ["tool_progress"], onEntry });
+  await eachEntry(spaceOf(conversation), conversation.id, {
+    after: startSeq,
+    types: ["tool_progress"],
+    onEntry,
+  });
   return facts;
 }
 

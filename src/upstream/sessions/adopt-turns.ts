@@ -8,6 +8,7 @@ import { readTexts } from "./branch-reads.ts";
 import { linkBody } from "./link.ts";
 import type { SessionParts } from "#upstream/turn-parts";
 import type { NativeMessage, Upstream } from "#upstream/upstream";
+import { spaceOf } from "#conversation/on-space";
 
 const ANCHOR_TEXTS = 6; // the end of what we know, by which it is found in the agent's record
 const ANCHOR_TEXTS_MIN = 4; // where a turn that was cut off hides the rest
@@ -22,7 +23,8 @@ export async function adoptTurns(
   facts: readonly Entry[],
 ): Promise<{ readonly messages: number; readonly aside: boolean } | null> {
   const { work, branch } = parts;
-  const { space, id } = work.conversation;
+  const { id } = work.conversation;
+  const space = spaceOf(work.conversation);
   const { agent, account } = upstream;
   const mine = linkRecords(facts).filter((link) => link.agent === agent && link.account === account);
   const link = mine.findLast((record) => record.retired === null);

@@ -11,6 +11,7 @@ import { bounded, boundedSession, boundsOf } from "./bounded.ts";
 import { lastTexts, readSessionTurns, departureReason } from "./branch-reads.ts";
 import type { Live, SessionParts } from "#upstream/turn-parts";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#upstream/upstream";
+import { spaceOf } from "#conversation/on-space";
 
 export const LINKS_TRIED_MAX = 16;
 const IN_USE_MS = 5_000; // another window lets go within a moment; another program may have it open for hours
@@ -103,12 +104,12 @@ async function restoreSession(
   { upstream, poisoned }: ChooseInput,
 ): Promise<UpstreamSession | null> {
   if (upstream.restore === undefined) return null;
-  const { space, id } = parts.work.conversation;
-  const { messages } = await readContext(space, id, parts.branch.leaf);
+  const { id } = parts.work.conversation;
+  const { messages } = await readContext(spaceOf(parts.work.conversation), id, parts.branch.leaf);
   if (messages.length === 0) return null;
   const history: Message[] = [];
   for (const message of withoutPoison(messages, poisoned)) {
-    const content = await withImages(space, id, message.content);
+    const content = await withImages(parts.work.conversation, message.content);
     history.push({ ...message, content });
   }
   const restored = upstream.restore(history, parts.branch.settings).then((session) => {
@@ -151,7 +152,8 @@ async function tryLink(
   const { record, isHead } = trying;
   const { upstream, live } = asking;
   const { branch } = parts;
-  const { space, id } = parts.work.conversation;
+  const { id } = parts.work.conversation;
+  const space = spaceOf(parts.work.conversation);
   const reason =
     record.lastNode === null || record.lastNode === branch.lastModelNode
       ? null
@@ -254,7 +256,8 @@ interface CompareInput {
 async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInput): Promise<Comparison> {
   const { record, transcript } = at;
   const { branch } = parts;
-  const { space, id } = parts.work.conversation;
+  const { id } = parts.work.conversation;
+  const space = spaceOf(parts.work.conversation);
   if (transcript === null)
     return { whole: true, knownUpTo: asking.upstream.capabilities.trustedResume ? record.knownUpTo : null };
   if (record.since === null && record.knownUpTo === null) return { whole: true, knownUpTo: null };

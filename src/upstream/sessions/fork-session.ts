@@ -14,6 +14,7 @@ import type { Host } from "#turn/host";
 import { type Clock, systemClock, NEVER } from "#conversation/clock";
 import { type Upstream, UpstreamFailure, type UpstreamSession } from "#upstream/upstream";
 import { turnsOf } from "#log/projections/turns";
+import { spaceOf } from "#conversation/on-space";
 
 /** How the upstream came to know the branch: by forking its own session, or by being told in a preamble. */
 type ForkFidelity = "native" | "preamble";
@@ -135,10 +136,10 @@ type OnSession = (session: UpstreamSession, node: EntryId) => void;
 /** Lets the upstream fork its own session where it can, so that nothing has to be told again. */
 export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelity> {
   const { from, to, upstream, at, reason } = forking;
-  const facts = await readFacts(from.space, from.id);
+  const facts = await readFacts(spaceOf(from), from.id);
   const link = headLink(facts, upstream);
   // Settings and notes between it and the fork say nothing to a model.
-  const node = link === null ? null : await readModelNodeAt(from.space, from.id, at);
+  const node = link === null ? null : await readModelNodeAt(spaceOf(from), from.id, at);
   if (link === null || node === null) return "preamble";
   const cut = turnsToKeep(facts, link, { fork: upstream.capabilities.fork, node });
   const turns = cut === "count" ? await countTurns(from, link, node) : cut;
@@ -169,20 +170,15 @@ export async function forkUpstream(forking: ForkAsideInput): Promise<ForkFidelit
 
 /** Counting the turns a session is to keep costs what the session is long, not what the conversation is. */
 async function countTurns(
-  { space, id }: Conversation,
+  conversation: Conversation,
   link: LinkRecord,
   node: EntryId,
 ): Promise<{ readonly keep: number } | null> {
+  const [space, id] = [spaceOf(conversation), conversation.id];
   const facts: Entry[] = [];
   const types = ["turn_start", "attempt", "turn_end"] as const;
   // A link is made in the middle of its first turn.
-  const [begun] = await space.read({
-    conversation: id,
-    types: ["turn_start"],
-    after: link.firstSeq,
-    newestFirst: true,
-    limit: 1,
-  });
+  const begun = await conversation.latest(["turn_start"], link.firstSeq);
   const after = (begun?.seq ?? link.firstSeq) - 1;
   await eachEntry(space, id, { types, after, onEntry: (fact) => facts.push(fact) });
   // The record of a long session was made of its latest turns only, and does not say where it began.

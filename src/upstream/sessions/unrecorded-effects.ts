@@ -1,5 +1,4 @@
 import { LogError } from "#log/errors";
-import { decodeEntry } from "#log/codec";
 import type { Entry, EntryBody, EntryOf } from "#log/entry";
 import { type ToolCall, textOfBlocks } from "#log/message";
 import { turnMessages } from "#turn/rules/turn-record";
@@ -39,16 +38,14 @@ export async function adoptUnrecorded(parts: AdoptUnheardInput, facts: readonly 
   const cut = cutOffTurn(facts, parts.upstreams);
   const record = cut === null ? null : await readRecord(parts, cut);
   if (cut === null || record === null) return false;
-  const { space, id: conversation } = parts.conversation;
-  const stored = await space.read({
-    conversation,
+  const { conversation } = parts;
+  const entries = await conversation.read({
     after: cut.start.seq - 1,
     limit: ENTRIES_READ_MAX,
     types: ["tool_intent", "message"],
   });
-  const entries = stored.map((entry) => decodeEntry(entry));
-  const prompt = cut.start.prompt === undefined ? null : await space.entry(conversation, cut.start.prompt);
-  const promptText = prompt === null ? null : lastText(decodeEntry(prompt));
+  const { prompt } = cut.start;
+  const promptText = prompt === undefined ? null : lastText(await conversation.entry(prompt));
   if (promptText === null) return false;
   const events = unrecordedEvents(record, {
     prompt: promptText,

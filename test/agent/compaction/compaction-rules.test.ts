@@ -12,11 +12,13 @@ import { parseEntryId } from "#log/ids";
 import { contextOf } from "#log/projections/context";
 import { EMPTY_WINDOW, extendWindow } from "#log/projections/window";
 import { aConversation, assistant, result, user } from "../../support/a-log.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const root = join(import.meta.dirname, "../../..");
 const LONG = "The quick brown fox jumps over the lazy dog near the river bank today. ".repeat(60);
 
-const windowOf = (conversation: Conversation) => readContextWindow(conversation.space, conversation.id, null);
+const windowOf = (conversation: Conversation) =>
+  readContextWindow(spaceOf(conversation), conversation.id, null);
 const cutOf = async (keep: number, ...bodies: readonly EntryBody[]) =>
   chooseCut(await windowOf(await aConversation(...bodies)), keep);
 

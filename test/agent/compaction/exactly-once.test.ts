@@ -10,6 +10,7 @@ import type { EntryBody } from "#log/entry";
 import type { ContentBlock } from "#log/message";
 import { compactionInput } from "#log/projections/compaction-input";
 import { aConversation } from "../../support/a-log.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const WORDS = "it was said that the work goes on and nothing of it may be lost ".repeat(20);
 
@@ -59,7 +60,7 @@ async function play(steps: readonly Step[], keep: number): Promise<number> {
       hidAnything = true;
       if (!summarised.includes(id)) hiddenBeforeSummary.add(id);
     } else {
-      const window = await readContextWindow(conversation.space, conversation.id, null);
+      const window = await readContextWindow(spaceOf(conversation), conversation.id, null);
       const cut = chooseCut(window, keep);
       if (cut.state !== "cut") continue;
       const { entries } = compactionInput(window, cut.firstKept);
@@ -74,7 +75,7 @@ async function play(steps: readonly Step[], keep: number): Promise<number> {
       });
     }
   }
-  const window = await readContextWindow(conversation.space, conversation.id, null);
+  const window = await readContextWindow(spaceOf(conversation), conversation.id, null);
   const kept = window.entries.flatMap((entry) => (entry.type === "message" ? [entry.id as string] : []));
   expect([...summarised, ...kept.toReversed()]).toEqual(ids);
   const { issues, messages } = await conversation.context();

@@ -11,6 +11,7 @@ import { inMemoryStore } from "#stores/in-memory/index";
 import { stillClock } from "../../support/still-clock.ts";
 import { agentRig, counter, said } from "../rig.ts";
 import { ScriptedModel } from "../scripted-model.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const call = (id: string, name: string) => ({ id, name, input: {} });
 const never = new Promise<never>(() => undefined);
@@ -41,7 +42,7 @@ test("a prompt starts a run that a chat has triggered, with its model and tools,
   expect(run).toMatchObject({ run: result.run, trigger: { type: "chat", id: null }, model: "scripted/one" });
   expect(run).toMatchObject({ tools: ["look"], continues: null, seed: null, seedCount: 0 });
   expect(run && short(run)).toEqual(["completed", null, 2, 1, 20]);
-  const ends = await at.conversation.space.batchEnds({ conversation: "c", after: 0, limit: 99 });
+  const ends = await spaceOf(at.conversation).batchEnds({ conversation: "c", after: 0, limit: 99 });
   const log = await Array.fromAsync(at.conversation.log());
   const batchOf = (type: string): number | undefined =>
     ends.find(({ seq }) => seq >= (log.find((entry) => entry.type === type)?.seq ?? 0))?.seq;

@@ -7,6 +7,7 @@ import { readSteers } from "#conversation/steer-queue";
 import type { EntryBody } from "#log/entry";
 import { countedStore } from "../../support/counted-store.ts";
 import { ScriptedModel } from "../scripted-model.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const words = [{ type: "text", text: "faster" }] as const;
 
@@ -109,7 +110,8 @@ test.each(Object.keys(READS))("%s reads as much behind 800 turns as behind 300",
 
 test("behind 40 turns since, words that were accepted while a turn began are found still", async () => {
   const { agent, conversation } = await behind(50);
-  const { space, id } = conversation;
+  const { id } = conversation;
+  const space = spaceOf(conversation);
   // A turn that had looked for words before these came, and says that all it found were delivered.
   await agent.steer("c", "in between", { steer: "late" });
   await conversation.append([
@@ -131,7 +133,7 @@ test("behind 40 turns since, words that were accepted while a turn began are fou
 test("words that were delivered long ago and come once more without their key are not delivered again", async () => {
   const { agent, conversation } = await behind(50);
   await conversation.appendOutside({ type: "steer", steer: "s0", state: "accepted", content: words });
-  expect((await readSteers(conversation.space, conversation.id)).whole).toBe(false);
+  expect((await readSteers(spaceOf(conversation), conversation.id)).whole).toBe(false);
   expect(await conversation.queue()).toEqual([]);
   await agent.send("c", "again");
   const { messages } = await conversation.context();

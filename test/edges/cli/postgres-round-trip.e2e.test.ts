@@ -24,6 +24,7 @@ import { RandomSpace, spaceAct, tellAll } from "../../support/random-space.ts";
 import { tempDir } from "../../support/temp-dir.ts";
 import { holdfastHere } from "./cli-here.ts";
 import { jsonLines, MAIN, type Ran } from "./cli-run.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const folder = tempDir();
 let server: LoopbackPostgres;
@@ -184,13 +185,20 @@ test("copy --follow from SQLite to PostgreSQL under load, killed, begun again an
   await using target = await openHoldfast({ store: to, readOnly: true });
   const caughtUp = async (): Promise<boolean> => {
     for await (const { conversation, headSeq } of source.listAll())
-      if ((await target.space.head(conversation).catch(() => null))?.headSeq !== headSeq) return false;
+      if (
+        (
+          await spaceOf(target)
+            .head(conversation)
+            .catch(() => null)
+        )?.headSeq !== headSeq
+      )
+        return false;
     return true;
   };
   await expect.poll(caughtUp, { interval: 100 }).toBe(true);
   second.child.kill("SIGINT");
   expect((await once(second.child, "close"))[0]).toBe(0);
-  expect(await tellAll(target.space)).toEqual(await tellAll(source.space));
+  expect(await tellAll(spaceOf(target))).toEqual(await tellAll(spaceOf(source)));
   const last = await holdfastHere(from, ["copy", "--to", to]);
   expect(last.out).toMatch(/^Nothing new in \d+ conversations\n$/);
   // The server's password is in no line.

@@ -11,6 +11,7 @@ import type { SpaceStore } from "#store/facets";
 import { FaultyDisk } from "../../support/faulty-disk.ts";
 import { append, create, spaceOn } from "../../support/jsonl-rig.ts";
 import { tempDir } from "../../support/temp-dir.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const GOLDEN = join(import.meta.dirname, "../../compat/golden/v1/jsonl");
 
@@ -33,7 +34,7 @@ test("an old file is not counted until it is written, and then has every number"
   cpSync(GOLDEN, dir.path, { recursive: true });
   const store = `jsonl:${dir.path}`;
   await using holdfast = await openHoldfast({ store });
-  const { space } = holdfast;
+  const space = spaceOf(holdfast);
   expect(await listed(space, "chat")).toBe(null);
   const chat = await holdfast.conversation("chat");
   const before = await chat.usage();
@@ -42,7 +43,7 @@ test("an old file is not counted until it is written, and then has every number"
   expect(await listed(space, "chat")).toBe(null);
   await chat.append(user("on"));
   await using other = await openHoldfast({ store });
-  for (const seen of [space, other.space]) {
+  for (const seen of [space, spaceOf(other)]) {
     expect(await listed(seen, "chat")).toEqual(await counted(seen, "chat"));
     expect((await seen.head(conv("chat"))).summary).toEqual(await counted(seen, "chat"));
   }
@@ -56,7 +57,7 @@ test("an old file is counted on demand, where a filter asks for what nobody kept
   const all = await Array.fromAsync(holdfast.list({ filter: { archived: false } }));
   expect(all.map(({ conversation }) => conversation).toSorted()).toEqual(["chat", "fork"]);
   for (const { conversation, summary } of all)
-    expect(summary).toEqual(await counted(holdfast.space, conversation));
+    expect(summary).toEqual(await counted(spaceOf(holdfast), conversation));
 });
 
 test("what is too long for a commit line is left out of it, and counted again when it is needed", async () => {

@@ -19,6 +19,7 @@ import {
   type LoopbackStandby,
   startPostgres,
 } from "../../support/loopback-postgres.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /** Servers, the newest last, and the one address that programs know. */
 class Cluster implements AsyncDisposable {
@@ -234,7 +235,7 @@ test("an unsynced standby is promoted: a plain append is refused as diverged, on
     await expect(act(), id).rejects.toMatchObject({ code: "diverged" });
     expect([id, (await (await of(another, id)).head()).headSeq]).toEqual([id, before]);
     await act();
-    expect([id, await texts(another.space, `plain-${id}`)]).toEqual([
+    expect([id, await texts(spaceOf(another), `plain-${id}`)]).toEqual([
       id,
       expect.not.arrayContaining(["the lost word"]),
     ]);
@@ -245,10 +246,10 @@ test("an unsynced standby is promoted: a plain append is refused as diverged, on
 });
 
 /** A tail from the beginning, and how it ended. */
-function followed({ space }: Holdfast, id: string) {
+function followed(holdfast: Holdfast, id: string) {
   const seqs: number[] = [];
   const follow = async (): Promise<string> => {
-    for await (const { seq } of space.tail({ conversation: conv(id), after: 0 })) seqs.push(seq);
+    for await (const { seq } of holdfast.handle(conv(id)).tail()) seqs.push(seq);
     return "over";
   };
   const ended = follow().catch((error: { code: string }) => error.code);

@@ -7,6 +7,7 @@ import type { EntryBody } from "#log/entry";
 import { parseSpaceId } from "#log/ids";
 import { Reader } from "#stores/sqlite/read/reader";
 import { tempDir } from "../../support/temp-dir.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const said = (n: number): EntryBody => ({
   type: "message",
@@ -34,8 +35,8 @@ test("what was just appended is seen from the other thread", async () => {
   for (let n = 0; n < 20; n++) {
     await conversation.append(said(n));
     const request = { conversation: conversation.id, limit: 100, scan: true };
-    expect((await holdfast.space.read(request)).at(-1)?.id).toBe(`m${n}`);
-    expect((await holdfast.space.page(request)).entries[0]?.id).toBe(`m${n}`);
+    expect((await spaceOf(holdfast).read(request)).at(-1)?.id).toBe(`m${n}`);
+    expect((await spaceOf(holdfast).page(request)).entries[0]?.id).toBe(`m${n}`);
   }
 });
 

@@ -7,6 +7,7 @@ import { Rig, user } from "#store/contract/rig";
 import { HOLDFAST_PROBES, MEMORY_PROBES } from "./holdfast-probes.ts";
 import { dumpSpace, fillOther, OTHER, SECRET, type Stolen } from "./stolen-ids.ts";
 import { VERB_PROBES } from "./verb-probes.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /** What came of each attempt, by the verb and the space that it was made in. */
 type Outcomes = { readonly [attempt: string]: unknown };
@@ -26,7 +27,7 @@ const THIEVES = ["empty", "twin"];
 
 async function fillTwin(rig: Rig, holdfast: Holdfast): Promise<void> {
   for (const id of ["shared", "shared-fork", "mine"])
-    await rig.create(holdfast.space, id, [user(`own of ${id}`, `${id}-own`)]);
+    await rig.create(spaceOf(holdfast), id, [user(`own of ${id}`, `${id}-own`)]);
 }
 
 /** Every attempt, in an order that is always the same; verbs that take away come last. */
@@ -36,7 +37,7 @@ async function probe(subject: ContractSubject, stolen: Stolen, library: boolean)
     await using rig = new Rig(subject);
     const holdfast = new Holdfast(await rig.open(), name, rig.idsAndTime);
     if (name === "twin") outcomes["twin filled"] = await outcomeOf(() => fillTwin(rig, holdfast));
-    const thief = { rig, space: holdfast.space, stolen };
+    const thief = { rig, space: spaceOf(holdfast), stolen };
     const probes = [
       ...Object.entries(VERB_PROBES)
         .filter(([verb]) => verb !== "erase")

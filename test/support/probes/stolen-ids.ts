@@ -8,6 +8,7 @@ import type { HeadView } from "#store/requests";
 import type { Store } from "#store/store";
 import { Memory } from "#agent/memory/memory";
 import { Holdfast } from "#conversation/holdfast";
+import { spaceOf } from "#conversation/on-space";
 
 export const OTHER = "other";
 /** Every text of the other space has it, and nothing that a thief brings. */
@@ -54,7 +55,7 @@ const BODIES: readonly EntryBody[] = [
 /** Fills the other space with something of everything, and tells all names of it. */
 export async function fillOther(rig: Rig, store: Store): Promise<Stolen> {
   const holdfast = new Holdfast(store, OTHER, rig.idsAndTime);
-  const { space } = holdfast;
+  const space = spaceOf(holdfast);
   await rig.create(space, "shared", [], "key-create");
   await rig.append(space, "shared", BODIES, { key: "key-7" });
   const blob = await space.putBlob(conv("shared"), BLOB);

@@ -17,6 +17,7 @@ import { user } from "../../support/a-log.ts";
 import { bring, bundleText, fileOfText } from "../../support/bundle-text.ts";
 import { acts, makeFamily } from "../../support/random-family.ts";
 import { type NamedSubject, subjects } from "../../support/subjects.ts";
+import { spaceOf } from "#conversation/on-space";
 
 /** All that can be asked of a conversation, but when it was made. */
 async function allOf(chat: Conversation): Promise<object> {
@@ -32,7 +33,7 @@ async function allOf(chat: Conversation): Promise<object> {
     origin: origin === null ? null : { source: origin.source, entry: origin.entry, head: origin.head },
     entries,
     branch,
-    ends: await chat.space.batchEnds({ conversation: chat.id, after: 0, limit: 9_999 }),
+    ends: await spaceOf(chat).batchEnds({ conversation: chat.id, after: 0, limit: 9_999 }),
     runs: await chat.runs(),
     tree: await chat.tree(),
     context: await chat.context(),

@@ -22,12 +22,13 @@ import { user } from "../../support/a-log.ts";
 import { bring, bundleText, fileOfText } from "../../support/bundle-text.ts";
 import { type NamedSubject, subjects } from "../../support/subjects.ts";
 import { tempDir } from "../../support/temp-dir.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const GOLDEN = join(import.meta.dirname, "../../compat/golden");
 
 async function fill(holdfast: Holdfast): Promise<Conversation> {
   const chat = await holdfast.create({ id: "chat", title: "T" });
-  const digest = await holdfast.space.putBlob(chat.id, Buffer.from("an image"));
+  const digest = await spaceOf(holdfast).putBlob(chat.id, Buffer.from("an image"));
   await chat.append([user("one", "u1"), user("two", "u2")]);
   await chat.label("u1", "here");
   const image: EntryBody = {
@@ -61,8 +62,8 @@ async function check(bytes: Uint8Array | string): Promise<CheckedFile> {
   return { ...checked, ...log, links: { linked, soundSeq, unprovenSeq } as LogReport["links"] };
 }
 
-function endsOf({ space, id }: Conversation): Promise<readonly BatchEndAt[]> {
-  return space.batchEnds({ conversation: id, after: 0, limit: 1_000 });
+function endsOf(conversation: Conversation): Promise<readonly BatchEndAt[]> {
+  return conversation.batchEnds({ after: 0, limit: 1_000 });
 }
 
 async function inMemory(): Promise<{ chat: Conversation; file: string }> {
@@ -183,7 +184,7 @@ test.each(subjects)(
   async (subject) => {
     await onStore(subject, async (store) => {
       const chat = await fill(new Holdfast(store, "s"));
-      const { space } = chat;
+      const space = spaceOf(chat);
       const lying = Object.assign(Object.create(space) as typeof space, {
         read: async (request: Parameters<typeof space.read>[0]) => {
           const entries = [...(await space.read(request))];

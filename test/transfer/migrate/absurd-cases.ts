@@ -6,6 +6,7 @@ import type { Message } from "#log/message";
 import { openHoldfast } from "#open";
 import { holdfastHere } from "../../edges/cli/cli-here.ts";
 import { jsonLines } from "../../edges/cli/cli-run.ts";
+import { spaceOf } from "#conversation/on-space";
 
 type Fields = { readonly [name: string]: unknown };
 
@@ -111,7 +112,7 @@ export async function checkMigrated({ pool, url, queue, store }: AbsurdCase): Pr
     // A prompt that is a parameter stands before what the steps of its task say.
     const said = gists.filter(([role, words]) => role !== "user" || !String(words).endsWith("weather?"));
     expect(said).toEqual(there.slice(0, said.length).map(gist));
-    expect(await holdfast.space.check({ repair: false })).toEqual([]);
+    expect(await spaceOf(holdfast).check({ repair: false })).toEqual([]);
     await checkRuns({ pool, queue }, holdfast, String(conversation));
   }
   return {

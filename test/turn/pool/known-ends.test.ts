@@ -4,11 +4,12 @@ import { Holdfast } from "#conversation/holdfast";
 import { LogEnds } from "#turn/one-at-a-time";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { user } from "#log/message";
+import { spaceOf } from "#conversation/on-space";
 
 async function left() {
   const holdfast = new Holdfast(inMemoryStore(), "default");
   const chat = await holdfast.create({ id: "c" });
-  const ends = new LogEnds(holdfast.space);
+  const ends = new LogEnds(spaceOf(holdfast));
   const write = async (writer: string, words: string): Promise<void> => {
     await using owner = await chat.own({ writer, leaseMs: 0 });
     await owner.append(user(words));

@@ -8,6 +8,7 @@ import { liveBranchEnd } from "#upstream/sessions/branch-end";
 import { readSessionTurns } from "#upstream/sessions/branch-reads";
 import { readFacts } from "#upstream/sessions/live-sessions";
 import { aRig } from "../rig.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const user = (text: string, id: string): EntryBody & { readonly id: string } => ({
   type: "message",
@@ -48,7 +49,8 @@ async function carried(...bodies: readonly EntryBody[]): Promise<readonly string
   const rig = await aRig();
   const chat = await rig.holdfast.conversation("c");
   for (const body of bodies) await chat.append(body);
-  const { space, id } = chat;
+  const { id } = chat;
+  const space = spaceOf(chat);
   const facts = await readFacts(space, id);
   const record = linkRecords(facts).at(-1);
   if (record === undefined) throw new RangeError("A link is needed");
@@ -119,7 +121,8 @@ test("a reply that was cut off is not looked for in what a session was made with
   const rig = await aRig();
   const chat = await rig.holdfast.conversation("c");
   await chat.append([user("x", "x"), reply("half", "h", "interrupted"), link("s", { node: "h" })]);
-  const { space, id } = chat;
+  const { id } = chat;
+  const space = spaceOf(chat);
   const facts = await readFacts(space, id);
   const [record] = linkRecords(facts);
   if (record === undefined) throw new RangeError("A link is needed");

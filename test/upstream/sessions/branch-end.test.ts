@@ -6,6 +6,7 @@ import { readLastModelNode } from "#turn/last-said";
 import { type BranchEnd, liveBranchEnd, settingsAtEnd } from "#upstream/sessions/branch-end";
 import { inMemoryStore } from "#stores/in-memory/index";
 import { countedStore } from "../../support/counted-store.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const user = (id: string): EntryBody => ({
   type: "message",
@@ -42,7 +43,8 @@ function shown(end: BranchEnd): unknown {
 test("the end of a branch follows its owner, and others, to what a fresh read gives", async () => {
   const holdfast = new Holdfast(inMemoryStore(), "default");
   const chat = await holdfast.create({ id: "c" });
-  const { space, id } = chat;
+  const { id } = chat;
+  const space = spaceOf(chat);
   const live = liveBranchEnd(space, id);
   for (const [at, bodies] of STEPS.entries()) {
     const owner = await chat.own({ writer: "w", leaseMs: 0 });
@@ -68,7 +70,7 @@ test("what an owner says is added to the end of a branch without a read", async 
   const { store, count } = countedStore();
   const holdfast = new Holdfast(store, "default");
   const chat = await holdfast.create({ id: "c" });
-  const live = liveBranchEnd(chat.space, chat.id);
+  const live = liveBranchEnd(spaceOf(chat), chat.id);
   for (let turn = 0; turn < 3; turn++) {
     const owner = await chat.own({ writer: "w", leaseMs: 0 });
     live.follow(owner);

@@ -14,7 +14,6 @@ import { cwdOf } from "#log/projections/settings";
 import type { ConversationId } from "#log/ids";
 import { isModel } from "#edges/acp/agent/session-options";
 import { type BridgeParts, agentCommand, agentNames } from "./bridge-parts.ts";
-import { decodeEntry } from "#log/codec";
 import { isPreamble } from "#upstream/rules/preamble";
 import { type Edit, appendElement } from "#edges/acp/wire/splice";
 import type { AgentLine } from "#edges/acp/agent/agent-line";
@@ -163,8 +162,7 @@ export async function readTitle(
   conversation: ConversationId,
 ): Promise<StoredTitle> {
   const types = ["title", "conversation"] as const; // a fork begins with a title
-  const [stored] = await holdfast.space.read({ conversation, limit: 1, newestFirst: true, types });
-  const entry = stored === undefined ? null : decodeEntry(stored);
+  const entry = await holdfast.handle(conversation).latest(types);
   if (entry?.type === "title") return { title: entry.title, isFixed: !("by" in entry) };
   const title = entry?.type === "conversation" ? entry.title : undefined;
   return { title: title ?? null, isFixed: title !== undefined };

@@ -84,14 +84,14 @@ export class ExternalTurns {
   async promptEnded(): Promise<void> {
     this.#settle();
     if (this.#following !== null || this.#closed) return;
-    const { space } = this.#parts.holdfast;
-    const { headSeq: seq } = await this.#parts.holdfast.handle(this.#id).head();
+    const conversation = this.#parts.holdfast.handle(this.#id);
+    const { headSeq: seq } = await conversation.head();
     if (this.#following !== null || this.#closed) return;
     const types = ["config_change", "reset", "turn_start"] as const;
-    const gap = { conversation: this.#id, after: this.#seq, limit: GAP_ENTRIES_MAX, types };
+    const gap = { after: this.#seq, limit: GAP_ENTRIES_MAX, types };
     this.showAfter(seq);
     // Written between two reads: by this host's own turn, or by another turn right after it.
-    const unseen = (await space.read(gap)).map((entry) => decodeEntry(entry));
+    const unseen = await conversation.read(gap);
     if (unseen.some(({ type }) => type === "config_change")) this.#onSettings();
     for (const entry of unseen) this.#yield(entry);
     // A turn that clears the context says so itself.
@@ -115,11 +115,8 @@ export class ExternalTurns {
   }
 
   async #showUntil(turn: string): Promise<void> {
-    const stored = await this.#parts.holdfast.space.read({
-      conversation: this.#id,
-      after: this.#seq,
-      limit: GAP_ENTRIES_MAX,
-    });
+    const conversation = this.#parts.holdfast.handle(this.#id);
+    const stored = await conversation.entries({ after: this.#seq, limit: GAP_ENTRIES_MAX });
     const entries = stored.map((entry) => decodeEntry(entry));
     const own = entries.findIndex((entry) => entry.type === "turn_start" && entry.turn === turn);
     for (const entry of entries.slice(0, Math.max(own, 0))) await this.#show(entry);
@@ -142,7 +139,8 @@ export class ExternalTurns {
     if (entry.type === "config_change" || entry.type === "model_change") this.#onSettings();
     this.#tellReset(entry);
     const { holdfast, wire } = this.#parts;
-    const read = (blob: string): Promise<string> => readBase64(holdfast.space, this.#id, blob);
+    const conversation = holdfast.handle(this.#id);
+    const read = (blob: string): Promise<string> => readBase64(conversation, blob);
     for (const update of this.#turns.updatesOf(entry)) wire.update(this.#id, await withData(update, read));
   }
 }

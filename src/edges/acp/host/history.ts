@@ -41,15 +41,16 @@ export class HistoryStream {
 
   /** Shows the rest, and returns the seq up to which everything is shown. */
   async show(): Promise<number> {
-    const { space } = this.#bridge.holdfast;
+    const { holdfast } = this.#bridge;
     const id = this.#id;
-    const { headSeq, leaf } = await space.head(id);
+    const conversation = holdfast.handle(id);
+    const { headSeq, leaf } = await conversation.head();
     const before = this.#end;
     if (leaf.id === before?.id) return headSeq;
     this.#end = leaf;
     const branch = (end: Place): BranchEnd => ({ conversation: id, end });
-    const from = before === null ? 0 : (await sharedDepth(space, branch(before), branch(leaf))) + 1;
-    for await (const page of branchPages(space, id, leaf, from)) {
+    const from = before === null ? 0 : (await sharedDepth(holdfast, branch(before), branch(leaf))) + 1;
+    for await (const page of branchPages(conversation, leaf, from)) {
       await this.#send(this.#replay.add(page));
       if (this.#bridge.conversations.isClosed) return headSeq;
     }
@@ -60,7 +61,7 @@ export class HistoryStream {
   async #send(updates: Iterable<{ readonly [name: string]: Json }>): Promise<void> {
     const { wire, holdfast } = this.#bridge;
     const id = this.#id;
-    const read = (blob: string): Promise<string> => readBase64(holdfast.space, id, blob);
+    const read = (blob: string): Promise<string> => readBase64(holdfast.handle(id), blob);
     for (const update of updates) {
       if (this.#bridge.conversations.isClosed) return;
       wire.update(id, await withData(update, read));

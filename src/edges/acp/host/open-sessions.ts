@@ -1,7 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Conversation } from "#conversation/conversation";
 import { UpstreamFailure } from "#upstream/upstream";
-import { decodeEntry } from "#log/codec";
 import type { EntryBody } from "#log/entry";
 import { isLogError, LogError } from "#log/errors";
 import type { Json } from "#log/json/json-text";
@@ -58,16 +57,8 @@ export async function loadSession(bridge: BridgeContext, request: HostRequest): 
   if (replay.status === "rejected") throw replay.reason;
   const ready = connected.value;
   const seq = await history.show();
-  const planRequest = {
-    conversation: conversation.id,
-    types: ["plan"],
-    newestFirst: true,
-    limit: 1,
-  } as const;
-  const [stored] = await bridge.holdfast.space.read(planRequest);
-  const plan = stored === undefined ? null : decodeEntry(stored);
-  if (plan?.type === "plan" && plan.data !== undefined)
-    bridge.wire.update(conversation.id, fieldsOf(plan.data));
+  const plan = await bridge.holdfast.handle(conversation.id).latest(["plan"]);
+  if (plan?.data !== undefined) bridge.wire.update(conversation.id, fieldsOf(plan.data));
   const state = await upstream.restored(conversation.id);
   for (const update of state?.updates ?? []) bridge.wire.update(conversation.id, update);
   answer(bridge, request, { conversation, ready, meta: withState(meta, state) });

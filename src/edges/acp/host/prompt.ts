@@ -17,7 +17,6 @@ import { rewriteIds, spliceWithin, withMeta } from "#edges/acp/wire/splice";
 import type { Message } from "#edges/acp/wire/spans";
 import { switchAgent } from "./session-settings.ts";
 import { LogError, isLogError } from "#log/errors";
-import { decodeEntry } from "#log/codec";
 
 /** Prompts of one conversation run one after the other, as the host sent them. */
 export async function prompt(bridge: BridgeContext, request: HostRequest): Promise<void> {
@@ -115,7 +114,8 @@ async function detailsOf(
   blocks: readonly Json[],
 ): Promise<Pick<SendOptions, "details">> {
   if (isPlain(blocks)) return {};
-  const stored = await withoutData(blocks, (text) => keepBase64(bridge.holdfast.space, id, text));
+  const conversation = bridge.holdfast.handle(id);
+  const stored = await withoutData(blocks, (text) => keepBase64(conversation, text));
   return { details: { acp: { prompt: stored } } };
 }
 
@@ -220,8 +220,7 @@ async function withWriter(
 }
 
 async function lastStart(bridge: BridgeContext, conversation: ConversationId): Promise<string | null> {
-  const [stored] = await bridge.holdfast.space
-    .read({ conversation, limit: 1, newestFirst: true, types: ["turn_start"] })
-    .catch(() => []);
-  return stored === undefined ? null : decodeEntry(stored).time;
+  const log = bridge.holdfast.handle(conversation);
+  const start = await log.latest(["turn_start"]).catch(() => null);
+  return start?.time ?? null;
 }

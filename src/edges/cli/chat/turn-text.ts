@@ -5,7 +5,6 @@ import { clockOf, spanText } from "#edges/cli/terminal/time";
 import { readWaiting } from "#agent/pending-permissions";
 import type { Conversation } from "#conversation/conversation";
 import { readLastTurn } from "#conversation/list-conversations";
-import { decodeEntry } from "#log/codec";
 import { effectsOf } from "#log/projections/effects";
 import { isWorkedOn } from "#transfer/views/conversation-state";
 import { jsonPreview } from "#transfer/views/entry-preview";
@@ -86,7 +85,7 @@ const CALL_CHARS = 120;
 
 /** What a person who comes back should know of the last turn before they say anything; null when it ended well. */
 export async function lastTurnText(conversation: Conversation): Promise<string | null> {
-  const last = await readLastTurn(conversation.space, conversation.id);
+  const last = await readLastTurn(conversation);
   if (last === null) return null;
   if (last.state === "ended") {
     if (last.outcome === "completed") return null;
@@ -106,7 +105,7 @@ export async function lastTurnText(conversation: Conversation): Promise<string |
 
 /** What a new prompt does to a turn that somebody left; null where there is none. */
 export async function abandonedText(conversation: Conversation): Promise<string | null> {
-  const last = await readLastTurn(conversation.space, conversation.id);
+  const last = await readLastTurn(conversation);
   if (last?.state !== "open") return null;
   const waiting = await readWaiting(conversation);
   const dropped = waiting.map(
@@ -118,12 +117,10 @@ export async function abandonedText(conversation: Conversation): Promise<string 
 
 /** Calls of the last turn that were begun and have no outcome: a person has to look. */
 async function unknownText(conversation: Conversation): Promise<string> {
-  const { space, id } = conversation;
-  const [start] = await space.read({ conversation: id, limit: 1, newestFirst: true, types: ["turn_start"] });
-  if (start === undefined) return "";
+  const start = await conversation.latest(["turn_start"]);
+  if (start === null) return "";
   const types = ["message", "tool_intent"] as const;
-  const stored = await space.read({ conversation: id, after: start.seq, limit: 100_000, types });
-  const entries = stored.map((entry) => decodeEntry(entry));
+  const entries = await conversation.read({ after: start.seq, limit: 100_000, types });
   const inputs = new Map(
     entries.flatMap((entry) => (entry.type === "tool_intent" ? [[entry.id, entry.input] as const] : [])),
   );

@@ -241,7 +241,7 @@ async function soundOrRescued(call: Call, conversation: Conversation): Promise<C
     if (rescue === null || !isLogError(error)) throw error;
     const { id } = conversation;
     const copy = await openHoldfast({ store: "memory:", space: call.space });
-    const rest = await rescue.copyInto(copy.space, parseSpaceId(call.space), id);
+    const rest = await rescue.copyInto(copy, parseSpaceId(call.space), id);
     await remark(call, [error.message, ...salvagedText(rest)].join("\n"));
     return copy.conversation(id);
   }

@@ -6,6 +6,7 @@ import { assistant, type EntryBody, openHoldfast, user } from "#index";
 import { tempDir } from "../../../support/temp-dir.ts";
 import { holdfastHere } from "../cli-here.ts";
 import { jsonLines, type Ran } from "../cli-run.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const folder = tempDir();
 afterAll(() => folder[Symbol.dispose]());
@@ -67,7 +68,7 @@ beforeAll(async () => {
     id: "working",
     entries: [user("Go"), { type: "turn_start", turn: "t" }],
   });
-  await holdfast.space.acquire({ conversation: working.id, writer: "someone", leaseMs: 3_600_000 });
+  await spaceOf(holdfast).acquire({ conversation: working.id, writer: "someone", leaseMs: 3_600_000 });
   for (const id of ["newer", "broken"]) await holdfast.create({ id, entries: [user("Go")] });
 });
 

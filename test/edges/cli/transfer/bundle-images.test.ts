@@ -7,6 +7,7 @@ import { openHoldfast } from "#open";
 import { withOldEnd } from "../../../support/bundle-text.ts";
 import { holdfastHere } from "../cli-here.ts";
 import { jsonLines, type Ran, someStores } from "../cli-run.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -107,7 +108,7 @@ describe.each(stores.addresses)("over %s", (store) => {
 
   test("an import that was cut off before its images goes on when it is run again", async () => {
     await using holdfast = await openHoldfast({ store });
-    const { space } = holdfast;
+    const space = spaceOf(holdfast);
     const stop = new Error("cut off");
     const { importBundle } = await import("#transfer/bundles/import-bundle");
     const source = {

@@ -10,6 +10,7 @@ import { afterAll, expect, test } from "vitest";
 import { openHoldfast } from "#open";
 import { tellAll } from "../../../support/random-space.ts";
 import { MAIN, someStores } from "../cli-run.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const stores = someStores();
 afterAll(() => stores[Symbol.dispose]());
@@ -63,12 +64,19 @@ test("killed while it follows, begun again and stopped, the copy is the same", a
   await using to = await openHoldfast({ store: jsonl, readOnly: true });
   const caughtUp = async (): Promise<boolean> => {
     for await (const { conversation, headSeq } of from.list())
-      if ((await to.space.head(conversation).catch(() => null))?.headSeq !== headSeq) return false;
+      if (
+        (
+          await spaceOf(to)
+            .head(conversation)
+            .catch(() => null)
+        )?.headSeq !== headSeq
+      )
+        return false;
     return true;
   };
   await expect.poll(caughtUp).toBe(true);
   second.child.kill("SIGINT");
   const [status] = (await once(second.child, "close")) as [number | null];
   expect(status).toBe(0);
-  expect(await tellAll(to.space)).toEqual(await tellAll(from.space));
+  expect(await tellAll(spaceOf(to))).toEqual(await tellAll(spaceOf(from)));
 });

@@ -8,6 +8,7 @@ import { assistant, toolResult, user } from "#log/message";
 import type { Tool } from "#turn/effects/tool";
 import { ScriptedModel } from "../../../agent/scripted-model.ts";
 import { handClock, serve, type Served, URL_HERE } from "../served.ts";
+import { spaceOf } from "#conversation/on-space";
 
 type Script = ConstructorParameters<typeof ScriptedModel>[0];
 
@@ -200,7 +201,7 @@ export function replayCases(kind: string, open: () => Promise<Holdfast>): void {
     await using _ = served;
     const client = served.client(await served.token("write"));
     const count = async (): Promise<number> =>
-      (await served.holdfast.space.list({ limit: 100 })).conversations.length;
+      (await spaceOf(served.holdfast).list({ limit: 100 })).conversations.length;
     const before = await count();
     for (const [ask, status] of [
       [{}, 400],

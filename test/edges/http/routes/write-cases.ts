@@ -7,6 +7,7 @@ import { assistant, toolResult, user } from "#log/message";
 import { sha256 } from "#store/sha256";
 import { by } from "../raw-requests.ts";
 import { RouteRig, type StoreAddress } from "./route-rig.ts";
+import { spaceOf } from "#conversation/on-space";
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -20,13 +21,13 @@ export function routeCases(kind: string, storeOf: StoreAddress): void {
 
     test("records, sizes and sums are those of the log and its context", async () => {
       const { records, headSeq, next } = await rig.client.listRecords({ conversation: "a", limit: 500 });
-      const stored = await rig.conversation.space.read({ conversation: rig.conversation.id, limit: 500 });
+      const stored = await spaceOf(rig.conversation).read({ conversation: rig.conversation.id, limit: 500 });
       expect([records.map(({ seq }) => seq), next]).toEqual([stored.map(({ seq }) => seq), null]);
       expect(records.map(({ bytes }) => bytes)).toEqual(
         stored.map((one) => Buffer.byteLength(entryLine(one))),
       );
       expect(records.map(({ digest }) => digest)).toEqual(stored.map((one) => entryDigest(sha256, one)));
-      const ends = await rig.conversation.space.batchEnds({
+      const ends = await spaceOf(rig.conversation).batchEnds({
         conversation: rig.conversation.id,
         after: 0,
         limit: 500,
@@ -106,7 +107,7 @@ export function routeCases(kind: string, storeOf: StoreAddress): void {
       expect(await ofReplay()).toEqual([10, 70]);
       const days = await rig.client.getDailyUsage();
       expect(days.rows.find((row) => row.replay)).toMatchObject({ costMicros: 10 });
-      await rig.conversation.space.erase(replay.id);
+      await spaceOf(rig.conversation).erase(replay.id);
       const later = await rig.served.holdfast.create({ id: replay.id });
       for (const _ of [1, 2, 3, 4]) await later.append([{ type: "message", message: answer }]);
       expect(await ofReplay()).toEqual([20, undefined]);
@@ -116,7 +117,7 @@ export function routeCases(kind: string, storeOf: StoreAddress): void {
         costMicros: 20,
         replay: false,
       });
-      await rig.conversation.space.erase(replay.id);
+      await spaceOf(rig.conversation).erase(replay.id);
     });
 
     test("the store says how much there is of it; where it lies, to those with the right admin alone", async () => {
