@@ -23,11 +23,10 @@ import {
   readListPage,
   readOpenTurns,
 } from "./list-conversations.ts";
-import { readRun, readRuns, type RunFilter, type RunPageRequest } from "./read-runs.ts";
+import { readRun, readRuns, type RunFilter, type RunPageRequest, runsAlong } from "./read-runs.ts";
 import { type ExactRun, hydrateRun, type HydratedRun } from "./hydrate.ts";
 import { type ForkedRun, forkRun, type ForkRunOptions } from "./fork-run.ts";
 import { OnSpace } from "./on-space.ts";
-import { runsAlong } from "./runs-along.ts";
 import { idForKey } from "./id-for-key.ts";
 import { type BranchToCompare, type ComparedBranches, type CompareOptions, readDiff } from "./read-diff.ts";
 import { type SignedOut, signOut, type SignOutRequest } from "./sign-out.ts";
