@@ -1,2 +1,2 @@
 export { Metrics } from "./metrics.ts";
-export { type OpenTelemetryOptions, openTelemetry } from "./open-telemetry.ts";
+export { openTelemetry } from "./open-telemetry.ts";

@@ -1,4 +1,3 @@
-import type { InMemoryBacking } from "#stores/in-memory/index";
 import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { openModel } from "#agent/models/open-model";
@@ -45,7 +44,7 @@ export class HurriedClock implements Clock {
 export function wireAgent(
   server: ModelServer,
   wire: WireName,
-  more: Partial<AgentOptions> & { readonly backing?: InMemoryBacking } = {},
+  more: Partial<AgentOptions> & { readonly backing?: ReturnType<typeof inMemoryBacking> } = {},
 ): { readonly agent: Agent; readonly holdfast: Holdfast } {
   const { backing = inMemoryBacking(), ...options } = more;
   const holdfast = new Holdfast(inMemoryStore({ backing }), "default");

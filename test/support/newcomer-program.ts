@@ -1,6 +1,6 @@
 /* oxlint-disable no-console */
 /** What someone writes who has only the package: an agent of their own, a store around a store, other people's messages. */
-import { COMMON_ENDINGS, type EndingTable, type ServeOptions } from "../../src/edges/acp/index.ts";
+import { COMMON_ENDINGS, type EndingTable, type serveAcp } from "../../src/edges/acp/index.ts";
 import type { Page, SpaceStore } from "../../src/store/index.ts";
 import { fromOpenAI, toAiSdk, toAnthropic } from "../../src/transfer/messages/index.ts";
 import {
@@ -99,7 +99,7 @@ export interface Typed {
   readonly json: Json;
   readonly prior: RuntimeOptions["prior"];
   readonly record: ReturnType<NonNullable<Upstream["history"]>>;
-  readonly agents: ServeOptions["agents"];
+  readonly agents: Parameters<typeof serveAcp>[0]["agents"];
 }
 
 console.log(

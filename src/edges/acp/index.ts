@@ -1,5 +1,5 @@
-export { type ServeOptions, serveAcp } from "./serve.ts";
-export { UnattendedAgent, type UnattendedOptions } from "./unattended-agent.ts";
+export { serveAcp } from "./serve.ts";
+export { UnattendedAgent } from "./unattended-agent.ts";
 export type { EndingTable } from "#turn/rules/classify";
 export { COMMON_ENDINGS } from "#vendors/shared-endings";
 export { VENDORS } from "#vendors/known-vendors";

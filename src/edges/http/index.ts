@@ -3,7 +3,6 @@ export { knownNames } from "./guard/check-sender.ts";
 export { HttpHandler } from "./http-handler.ts";
 export type { HttpOptions } from "./http-options.ts";
 export { listen } from "./node/listen.ts";
-export { openApiDocument } from "./routes/open-api.ts";
 export type { ServerLog } from "./server-log.ts";
-export type { AgentSource, AgentSources } from "./turns/agent-source.ts";
+export type { AgentSource } from "./turns/agent-source.ts";
 export type { Turns } from "#turn/turns";

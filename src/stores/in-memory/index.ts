@@ -32,7 +32,7 @@ export function inMemoryStore(options: InMemoryStoreOptions = {}): Store {
 }
 
 /** What a memory store keeps; hand the same one to a new store to reopen it. */
-export interface InMemoryBacking {
+interface InMemoryBacking {
   readonly spaces: Map<SpaceId, Map<ConversationId, InMemoryLog>>;
   /** The last writer in line per conversation: handles on one backing take turns. */
   readonly lines: Map<string, Promise<unknown>>;

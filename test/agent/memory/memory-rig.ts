@@ -1,4 +1,3 @@
-import type { InMemoryBacking } from "#stores/in-memory/index";
 import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { Memory } from "#agent/memory/memory";
@@ -18,7 +17,7 @@ export interface MemoryAgent {
 /** A process with an agent that has a memory, over data that outlives it. */
 export function memoryAgent(
   script: Script,
-  more: Partial<AgentOptions> & { readonly backing?: InMemoryBacking } = {},
+  more: Partial<AgentOptions> & { readonly backing?: ReturnType<typeof inMemoryBacking> } = {},
 ): MemoryAgent {
   const { backing = inMemoryBacking(), ...options } = more;
   const holdfast = new Holdfast(inMemoryStore({ backing }), "default");

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { UnattendedAgent } from "#edges/acp/index";
-import type { AgentSource, AgentSources } from "#edges/http/index";
+import type { AgentSource, AgentSources } from "#edges/http/turns/agent-source";
 import type { Skills } from "#agent/skills/skills";
 import { LogError } from "#log/errors";
 import { type Call, packageVersion } from "#edges/cli/command";

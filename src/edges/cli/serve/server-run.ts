@@ -1,6 +1,7 @@
 import type { Listening } from "#edges/http/node/listen";
 import { type Grant, newSecret } from "#edges/http/access/grant";
-import type { AgentSources, HttpOptions } from "#edges/http/index";
+import type { HttpOptions } from "#edges/http/index";
+import type { AgentSources } from "#edges/http/turns/agent-source";
 import { type Call, answer, remark } from "#edges/cli/command";
 import { LogError } from "#log/errors";
 import type { KeptAccess } from "#edges/http/access/launch-codes";
