@@ -78,12 +78,12 @@ function isForgotten({ title, headSeq, origin, updatedAt }: ConversationRow, now
 /** A session that was refused to a host: it is empty and unknown. */
 async function isUnused(bridge: BridgeContext, row: ConversationRow): Promise<boolean> {
   const { title, headSeq, origin, damage, conversation, summary } = row;
-  if (title !== null || origin !== null || damage !== null || headSeq > UNUSED_SEQ_MAX) return false;
+  if (title !== null || origin !== null || damage !== null || headSeq > EMPTY_SEQ_MAX) return false;
   if (bridge.conversations.get(conversation) !== null) return false;
   return (summary?.links ?? (await linksOf(bridge, bridge.holdfast, row)).length) === 0;
 }
 
-const UNUSED_SEQ_MAX = 2; // its root and its settings
+const EMPTY_SEQ_MAX = 2; // its root and its settings
 
 async function rowOf(bridge: BridgeContext, row: ConversationRow): Promise<Row> {
   const { conversation, title, updatedAt } = row;
