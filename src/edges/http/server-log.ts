@@ -63,6 +63,8 @@ export function newLine({ method, url, headers }: HttpRequest, address: string |
 /** No token, no permission, too many requests: what an operator looks for. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 
+const isErased = (error: unknown): boolean => isLogError(error) && error.group === "missing";
+
 /** Logs each request, and once that the store is lost and that it is back. */
 export class RequestLog {
   readonly #log: ServerLog;
@@ -72,8 +74,11 @@ export class RequestLog {
     this.#log = log;
   }
 
+  /** Work that outlives its request failed: a turn, for one. */
   unexpected(error: unknown, about: LogFields = {}): void {
-    this.#log("error", "Unexpected error", { ...about, ...errorFields(error) });
+    const fields = { ...about, ...errorFields(error) };
+    if (isErased(error)) this.#log("info", "The conversation was erased in the middle of its turn", fields);
+    else this.#log("error", "Unexpected error", fields);
   }
 
   auditWaits(error: unknown): void {
@@ -100,8 +105,7 @@ export class RequestLog {
   /** An answer that had begun ends in the middle. */
   brokeOff({ path: _, audit: _audit, error: _error, ...line }: RequestLine, error: unknown): void {
     this.#watchStore(error, false);
-    const isErased = isLogError(error) && error.group === "missing";
-    this.#log(isErased ? "info" : "error", "Answer broke off", { ...line, ...errorFields(error) });
+    this.#log(isErased(error) ? "info" : "error", "Answer broke off", { ...line, ...errorFields(error) });
   }
 
   #watchStore(error: unknown, isAnswered: boolean): void {

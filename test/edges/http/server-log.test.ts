@@ -1,5 +1,5 @@
 /** What an operator sees of a server: its log, and the probes that restart it or send it requests. */
-import type { LogFields, LogLevel } from "#edges/http/server-log";
+import { type LogFields, type LogLevel, RequestLog } from "#edges/http/server-log";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -180,4 +180,14 @@ test("a stream of a conversation that is erased meanwhile ends without an error 
     message: "Answer broke off",
     fields: { conversation: "c", code: "conversation_not_found" },
   });
+});
+
+test("a turn whose conversation is erased meanwhile is no error; any other failure of its work is one", () => {
+  const { lines, log } = collected();
+  const requests = new RequestLog(log);
+  requests.unexpected(new LogError("conversation_not_found", "gone"), { turn: "t" });
+  requests.unexpected(new LogError("damaged", "torn"), { turn: "t" });
+  requests.unexpected(new TypeError("broken"));
+  expect(lines.map(({ level }) => level)).toEqual(["info", "error", "error"]);
+  expect(lines[0]?.fields).toMatchObject({ turn: "t", code: "conversation_not_found" });
 });
