@@ -110,7 +110,7 @@ export function linkPackages(folder: string, names: readonly string[]): void {
 const QUIET = /^npm warn Unknown user config.*\n|^\(node:\d+\) ExperimentalWarning:.*\n\(Use .*\n/gm;
 
 const SECOND = "second> "; // marks the output of what runs as in a second terminal
-const SECOND_LINE = new RegExp(`^${SECOND}.*\\n`, "gm");
+const SECOND_LINE = new RegExp(`${SECOND}.*\\n`, "g");
 
 /** One shell for a page, so that what one block sets holds in the next. */
 class Shell {

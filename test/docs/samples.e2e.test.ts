@@ -6,12 +6,8 @@ import { ROOT } from "../edges/cli/cli-run.ts";
 import { blocksOf } from "./page-blocks.ts";
 import { type BlockResult, packedProject, type PageProject, runPage } from "./page-project.ts";
 
-// Pages whose samples are not run yet.
-const PENDING =
-  /internals|how-to\/integrate\/(?!ai-sdk)|how-to\/operate\/(?!server\.md|migrate)|how-to\/debug\/(?!replay)|tutorial\/quickstart/;
 const PAGES = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })]
   .filter((page) => !/decisions|reference\/(?:api|http-api)/.test(page))
-  .filter((page) => !PENDING.test(page))
   .toSorted();
 const RUN = new Set(["console", "sh", "js"]);
 const OLDEST = join(ROOT, "test/platforms/node_modules/node/bin/node");
