@@ -114,7 +114,9 @@ class MapSpace implements LogStore {
     );
     if (plan.kind === "refused") throw plan.error;
     if (plan.kind === "deduped") return { ...plan.result, ids: idsOf(log, plan.result) };
-    return write(log, plan, { batch: request, previous: log.index.head.link ?? "", find }).result;
+    const { result } = write(log, plan, { batch: request, previous: log.index.head.link ?? "", find });
+    if (request.author.kind === "owner" && request.author.releases === true) log.lease = null;
+    return result;
   };
 
   #start(start: Start): Written {

@@ -17,6 +17,11 @@ export interface AppendOptions {
   readonly durability?: Durability;
 }
 
+interface OwnerAppendOptions extends Omit<AppendOptions, "expected"> {
+  /** The lease ends with this batch, in the same call of the store. */
+  readonly releases?: boolean;
+}
+
 interface OwnerActions {
   readonly space: SpaceStore;
   readonly leaseMs: number;
@@ -71,6 +76,7 @@ export class Owner implements AsyncDisposable {
   #link: string | null;
   #last: Pick<LogEnd, "id" | "seq"> = { id: null, seq: 0 };
   #queue: Promise<unknown> = Promise.resolve();
+  #isReleased: boolean = false;
   readonly #keeping: Disposable;
   #givenUp: { readonly error: unknown } | null = null;
   readonly #listeners: ((written: Written) => void)[] = [];
@@ -121,7 +127,7 @@ export class Owner implements AsyncDisposable {
   /** Appends follow each other, also when they are not waited for: each expects the head the one before left. */
   append(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
-    options: Omit<AppendOptions, "expected"> = {},
+    options: OwnerAppendOptions = {},
   ): Promise<AppendResult> {
     const run = this.#queue.then(() => this.#append(bodies, options));
     this.#queue = run.catch(() => undefined);
@@ -130,11 +136,14 @@ export class Owner implements AsyncDisposable {
 
   async #append(
     bodies: EntryBody | string | readonly (EntryBody | string)[],
-    options: Omit<AppendOptions, "expected">,
+    { releases = false, ...options }: OwnerAppendOptions,
   ): Promise<AppendResult> {
     if (this.#givenUp !== null) throw this.#givenUp.error;
-    const author: Author = { kind: "owner", epoch: this.epoch, expected: this.#seen, link: this.#link };
+    if (releases) this.#keeping[Symbol.dispose]();
+    const basis = { epoch: this.epoch, expected: this.#seen, link: this.#link };
+    const author: Author = { kind: "owner", ...basis, ...(releases ? { releases } : {}) };
     const { result, drafts } = await this.#actions.append(bodies, author, options);
+    this.#isReleased ||= releases && !result.deduped;
     this.#seen = Math.max(this.#seen, result.toSeq);
     this.#link = result.ownerLink;
     const { fromSeq, toSeq, lastId, deduped } = result;
@@ -162,6 +171,7 @@ export class Owner implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#keeping[Symbol.dispose]();
+    if (this.#isReleased) return;
     const { conversation } = this.#head;
     // Whoever took over has the lease now; there is nothing left to let go of.
     await this.#actions.space.renew({ conversation, epoch: this.epoch, leaseMs: 0 }).catch(() => undefined);

@@ -13,6 +13,8 @@ export type Author =
       readonly expected: number;
       /** The link of the last batch of an owner that it knows: a log that has another there has forgotten something. */
       readonly link?: string | null;
+      /** The lease ends with this batch. */
+      readonly releases?: boolean;
     }
   | { readonly kind: "once"; readonly expected?: number }
   | { readonly kind: "outside" };

@@ -25,6 +25,8 @@ export interface Owned {
   readonly conversation: Conversation;
   readonly owner: Owner;
   readonly cancelled: AbortSignal;
+  /** For the last batch of the work: whether its lease ends with it. Notes that come later take the conversation again. */
+  endsLease(): boolean;
 }
 
 /** Work for somebody else than this host: a task that is tried more than once, and writes in one name each time. */
@@ -130,7 +132,7 @@ export class OneAtATime {
     owner.onLost = () => running.cancel.abort();
     await this.#ends.check(owner.acquiredHead);
     const [done] = await Promise.allSettled([
-      work({ conversation, owner, cancelled: running.cancel.signal }),
+      work({ conversation, owner, cancelled: running.cancel.signal, endsLease: () => closeNotes(running) }),
     ]);
     // However the work ended, what was said to be written is; its own failure is the one to be told.
     const [written] = await Promise.allSettled([writeLater(owner, running)]);
@@ -244,6 +246,13 @@ function overtake(running: Running, id: string): void {
 async function write(owner: Owner, note: Note): Promise<void> {
   const bodies = typeof note === "function" ? await note() : note;
   if (bodies.length > 0) await owner.append(bodies);
+}
+
+/** From here on nothing waits for the end of the work; false where something does. */
+function closeNotes(running: Running): boolean {
+  if (running.later !== null && running.later.length > 0) return false;
+  running.later = null;
+  return true;
 }
 
 /** More may come while it is written; after the last of it the list is closed. */

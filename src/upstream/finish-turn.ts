@@ -82,7 +82,7 @@ export async function finish(turn: Turn, progress: Progress, at: EndedAttempt): 
   const { holds, written } = endKnowledge(turn, attempted, ended);
   const reset = outcome === "completed" && attempted.command === "reset";
   const { parked } = progress;
-  await turn.work.owner.append([
+  const last = [
     ...nodes,
     ...(nodes.some(isReply) ? [] : unanswered(turn, attempted)),
     ...endBodies(turn, {
@@ -96,7 +96,8 @@ export async function finish(turn: Turn, progress: Progress, at: EndedAttempt): 
       poison: progress.poison,
     }),
     ...(reset ? [{ type: "reset", reason: "cleared" } as const] : []),
-  ]);
+  ];
+  await turn.work.owner.append(last, { releases: turn.work.endsLease() });
   if (drop && ending.class === "cancelled") await letGoInTime(turn, progress);
   else if (drop || reset) letGo(progress);
   if (step.do === "park")

@@ -202,11 +202,11 @@ export class Runtime implements Turns, AsyncDisposable {
   }
 
   #alone<T>(id: string, host: Host, work: (work: Work) => Promise<T>): Promise<T> {
-    const inside = ({ conversation, owner, cancelled }: Owned): Promise<T> =>
-      this.#live.use(conversation.id, (state) => {
-        state.facts.follow(owner);
-        state.branchEnd.follow(owner);
-        return work({ conversation, owner, cancelled, host, ...state });
+    const inside = (owned: Owned): Promise<T> =>
+      this.#live.use(owned.conversation.id, (state) => {
+        state.facts.follow(owned.owner);
+        state.branchEnd.follow(owned.owner);
+        return work({ ...owned, host, ...state });
       });
     const result = this.#turns.run(id, inside, { signal: host.signal });
     return result.catch(async (error: unknown) => {

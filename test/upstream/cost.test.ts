@@ -229,7 +229,7 @@ async function callsOf(before: (rig: Rig) => Promise<unknown>): Promise<readonly
 
 test("a turn of text on a live session that lacks nothing reads nothing and writes three batches", async () => {
   const calls = await callsOf((rig) => rig.say("hello", "and again"));
-  expect(calls).toEqual(["acquire", "append", "append", "append", "renew"]); // the prompt, the attempt, the reply
+  expect(calls).toEqual(["acquire", "append", "append", "append"]); // the prompt, the attempt, the reply
 });
 
 test("words that come right before the reply that holds them are not recorded twice", async () => {

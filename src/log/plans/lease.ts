@@ -1,3 +1,4 @@
+import type { Author } from "#log/batch";
 import { LogError } from "#log/errors";
 import type { Head, Lease, LeaseView } from "#log/lineage/head";
 
@@ -72,6 +73,11 @@ export function planRenew(
 ): Ownership {
   checkEpoch(head, request.epoch);
   return { epoch: head.epoch, lease: leaseFor(request.writer ?? lease?.writer ?? "owner", request) };
+}
+
+/** The lease once a batch of this author is in the log. */
+export function leaseAfter(lease: Lease | null, author: Author): Lease | null {
+  return author.kind === "owner" && author.releases === true ? null : lease;
 }
 
 function leaseFor(

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { EntryBody } from "#log/entry";
+import type { HeadView } from "#store/requests";
 import { type ContractCase, conv, Rig, texts, user } from "./rig.ts";
 
 const group = "owner";
@@ -135,6 +136,35 @@ export const ownerCases: readonly ContractCase[] = [
         code: "invalid_request",
       });
       await assert.rejects(rig.append(space, "a", [label("nope")], { author }), { code: "unknown_target" });
+    },
+  },
+  {
+    group,
+    name: "ends a lease with the batch that says so; a repeated or refused one ends none",
+    async run(subject) {
+      await using rig = new Rig(subject);
+      const [space, other] = [await rig.space(), await rig.space()];
+      await rig.create(space, "a");
+      const own = (writer: string): ReturnType<typeof space.acquire> =>
+        space.acquire({ conversation: conv("a"), writer, leaseMs: 60_000 });
+      const lastOf = ({ epoch, headSeq }: HeadView) =>
+        ({ kind: "owner", epoch, expected: headSeq, releases: true }) as const;
+      const first = await own("w");
+      await rig.append(space, "a", [user("one")], { author: lastOf(first), key: "k" });
+      assert.equal((await other.head(conv("a"))).lease, null);
+      const next = await other.acquire({ conversation: conv("a"), writer: "x", leaseMs: 60_000 });
+      await rig.append(other, "a", [user("one")], { author: lastOf(next), key: "k" });
+      await assert.rejects(rig.append(space, "a", [user("late")], { author: lastOf(first) }), {
+        code: "fenced",
+      });
+      assert.equal((await space.head(conv("a"))).lease?.writer, "x");
+      const { epoch, headSeq: expected } = next;
+      await rig.append(other, "a", [user("two")], { author: { kind: "owner", epoch, expected } });
+      assert.equal((await space.head(conv("a"))).lease?.writer, "x");
+      const author = { ...lastOf(next), expected: expected + 1 };
+      await rig.append(other, "a", [user("three")], { author });
+      assert.deepEqual(await texts(space, "a"), ["one", "two", "three"]);
+      assert.equal((await own("w")).lease?.writer, "w");
     },
   },
   {

@@ -170,6 +170,7 @@ class InMemoryLog implements IndexedLog {
 
   async write(commit: Commit): Promise<void> {
     for (const stored of commit.entries) this.rows.set(stored.seq, stored);
+    if (commit.lease !== undefined) this.lease = commit.lease;
     const { link, headSeq } = commit.head;
     if (link !== null) this.batchEnds.set(headSeq, { link, byOwner: commit.byOwner, position: null });
     const first = commit.entries[0];

@@ -21,6 +21,8 @@ export interface Commit {
   readonly key: string | null;
   readonly digest: string;
   readonly durability: Durability;
+  /** The lease from then on; absent: as before. */
+  readonly lease?: Lease | null;
   /** What the conversation is once the batch is in it: stores that list without an index write it down. */
   readonly head: Head;
 }

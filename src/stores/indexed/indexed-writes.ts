@@ -11,7 +11,7 @@ import { SummaryCounter } from "#log/projections/summary-of";
 import type { Durability } from "#log/plans/durability";
 import { changeHead } from "#log/plans/head-change";
 import { indexPlan, compactionTails, findPositions } from "#log/plans/index-lookups";
-import { leaseAt, type Ownership, planAcquire, planRenew } from "#log/plans/lease";
+import { leaseAfter, leaseAt, type Ownership, planAcquire, planRenew } from "#log/plans/lease";
 import { linkOf, planAppend, resultOf, storedEntries, type WritePlan } from "#log/plans/plan-append";
 import { type ForkRequest, forkStart, planStart, type Start } from "#log/plans/plan-start";
 import type { AppendRequest, CreateRequest, HeadView } from "#store/requests";
@@ -73,7 +73,8 @@ async function append(
     return { ...plan.result, ids: idsBetween(log.index, plan.result.fromSeq, plan.result.toSeq) };
   const previous = head.link ?? (await lastDigest(log));
   const commit = commitOf(plan, request, { head, previous, durability: request.durability });
-  await log.write(commit);
+  const lease = leaseAfter(log.lease, request.author);
+  await log.write(lease === log.lease ? commit : { ...commit, lease });
   indexPlan(log.index, plan, request, (id) => findVisible(indexes, request.conversation, id));
   log.index.setLinks(commit.head);
   return resultOf(plan, log.index.head);

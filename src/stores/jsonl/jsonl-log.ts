@@ -161,7 +161,7 @@ export class JsonlLog implements IndexedLog {
   }
 
   async write(commit: Commit): Promise<void> {
-    const { entries, key, digest, epoch, head } = commit;
+    const { entries, key, digest, epoch, head, lease } = commit;
     const by = commit.byOwner ? "owner" : "outside";
     const record = {
       from: entries[0]?.seq ?? head.headSeq + 1,
@@ -171,6 +171,7 @@ export class JsonlLog implements IndexedLog {
       key,
       digest,
       ...(head.link === null ? {} : { link: head.link }),
+      ...(lease === undefined ? {} : { lease }),
     } as const;
     const written = await this.file.append(entries, record, head, commit.durability === "full");
     let { offset } = written;
@@ -180,6 +181,7 @@ export class JsonlLog implements IndexedLog {
       offset += bytes + 1;
     }
     this.#remember(record, entries.at(-1)?.id);
+    if (lease !== undefined) this.#lease = lease;
   }
 
   async writeOwner(epoch: number, lease: Lease | null): Promise<void> {

@@ -86,7 +86,7 @@ const linkOf = (field: Field): string => `case
     || length((c.head_seq + 1)::text) || ':' || (c.head_seq + 1)::text || ${field("linkEnd")}, 'UTF8')), 'hex') end`;
 
 /** Changes the head where it is the one that the plan rests on. What came from outside since does not matter. */
-function changeIfHeld(field: Field, from: string): string {
+function changeIfHeld(field: Field, from: string, released: string): string {
   const seq = `c.head_seq + ${field("count", "int8")}`;
   const isOwner = `${field("byOwner")} is not null`;
   const set = (column: string, name: PlanField, type?: string): string =>
@@ -100,7 +100,7 @@ function changeIfHeld(field: Field, from: string): string {
     ${set("leaf_tip", "leafTip", "boolean")}, segments = c.segments + ${field("segments", "int4")},
     title = coalesce($6 ->> 'title', c.title), cwd = coalesce($6 ->> 'cwd', c.cwd), updated_at = ${field("updatedAt")},
     ${set("summary", "summary")},
-    summary_seq = case when ${field("summary")} is null then c.summary_seq else ${seq} end
+    summary_seq = case when ${field("summary")} is null then c.summary_seq else ${seq} end${released}
   ${from}where c.space = $1 and c.id = $2 and c.listed and c.born = ${field("born")}
     and (${field("byOwner")} is null or (c.epoch = ${field("epoch", "int8")} and c.owner_seq = ${field("ownerSeq", "int8")}
       and c.owner_link is not distinct from ${field("ownerLink")}))
@@ -109,13 +109,20 @@ function changeIfHeld(field: Field, from: string): string {
     and (${field("headSeq")} is null or c.head_seq = ${field("headSeq", "int8")})`;
 }
 
+/** What a batch also changes that ends the lease of its owner. */
+const endLease = (field: Field): string => {
+  const kept = (column: string): string =>
+    `${column} = case when ${field("releases")} is null then c.${column} end`;
+  return `, ${kept("lease_writer")}, ${kept("lease_until")}`;
+};
+
 /** For servers where functions are unwelcome. A miss is explained by the next lookup. */
 const byStatement = (): string => {
   const { field } = BY_ROW;
   const before = `head.head_seq - ${field("count", "int8")}`;
   return `${withSync(`${planField(`(${planArray("$4")})`, "relaxed")} is not null`)},
 p as materialized (select ${planArray("$4")} as f),
-head as (${changeIfHeld(field, "from p ")} and exists (select from sync)
+head as (${changeIfHeld(field, "from p ", endLease(field))} and exists (select from sync)
     and ($3 is null or not exists (select from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3))
   returning c.*),
 ${PUTS}
@@ -138,7 +145,10 @@ const HEAD = "from @.conversations c where c.space = $1 and c.id = $2 and c.list
 const KEY = "from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3";
 const KEY_SEEN = answered("k.from_seq::text", "k.to_seq::text", "k.last_id", "k.digest");
 
-export const APPEND_FUNCTION: string = `create function @.append_1(${BATCH_TYPES.join(", ")}) returns text
+const appendFunction = (
+  name: string,
+  released: string,
+): string => `create function @.${name}(${BATCH_TYPES.join(", ")}) returns text
 language plpgsql volatile as $append$
 #variable_conflict use_column
 declare
@@ -161,7 +171,7 @@ begin
       return 'deduped' || E'\\x1f' || seen || E'\\x1f' || state;
     end if;
   end if;
-  ${changeIfHeld(field, "")}
+  ${changeIfHeld(field, "", released)}
   returning c.head_seq, c.link, c.owner_link, case when c.wake_seq = c.head_seq - ${field("count", "int8")} then c.wake_seq end::text
     into new_seq, new_link, new_owner_link, woken;
   if found then
@@ -184,8 +194,11 @@ begin
   return ${answered("'stale'", `(${now(field)})::text`, "state")};
 end $append$`;
 
+export const APPEND_FUNCTION_1: string = appendFunction("append_1", "");
+export const APPEND_FUNCTION: string = appendFunction("append_2", endLease(field));
+
 export const APPEND: Call = {
-  name: "append_1",
+  name: "append_2",
   types: BATCH_TYPES,
   text: byStatement(),
   scalar: true,

@@ -41,6 +41,7 @@ const PLAN_FIELDS = [
   "eachSegment",
   "eachDepth",
   "eachKind",
+  "releases", // what follows "eachKind" the first version of the function does not know
 ] as const;
 
 export type PlanField = (typeof PLAN_FIELDS)[number];

@@ -2,6 +2,7 @@ import type { Appended, AppendResult } from "#log/batch";
 import type { StoredEntry } from "#log/entry";
 import type { ConversationId, EntryId, SpaceId } from "#log/ids";
 import { tailReads } from "#log/plans/boundary";
+import { leaseAfter } from "#log/plans/lease";
 import { changeHead, summaryAfter } from "#log/plans/head-change";
 import {
   parentsOf,
@@ -129,7 +130,7 @@ async function tryAppend(
     const verdict = await send(writing, request, { state, plan, isFresh });
     if (verdict?.[0] === "written")
       return {
-        result: cacheState(writing, { state, plan, durability: request.durability }, verdict),
+        result: cacheState(writing, { state, plan, request }, verdict),
         next: null,
       };
     return { result: null, next: verdict === null ? null : afterMiss(verdict, request) };
@@ -209,6 +210,7 @@ async function send(
     updatedAt: change.updatedAt,
     summary: changed ? summaryOut(summary) : null,
     nowMs: writing.nowMs(),
+    releases: request.author.kind === "owner" && request.author.releases,
     ...linkFields(head, plan),
   });
   const [answer] = await db.writeCall<[string]>(APPEND, ...values);
@@ -234,16 +236,12 @@ function verdictIn(answer: string): Verdict {
 /** The head after the batch: as the plan says where nobody came in between, else as the database says. */
 function cacheState(
   { heads, space, onWrite, onAwaited }: WriteContext,
-  {
-    state,
-    plan,
-    durability,
-  }: { readonly state: State; readonly plan: WritePlan } & Pick<AppendRequest, "durability">,
+  { state, plan, request }: PlannedAppend,
   [, text, headSeq, awaitedSeq, link, ownerLink]: Verdict,
 ): AppendResult {
-  const after = text === null ? planned(state, plan, link ?? "") : readState(text);
+  const after = text === null ? planned({ state, plan, request }, link ?? "") : readState(text);
   heads.keep(space, after);
-  if (durability === "full") heads.keepEnd(space, after);
+  if (request.durability === "full") heads.keepEnd(space, after);
   const ids = plan.entries.map(({ id }) => id);
   const fromSeq = (headSeq ?? after.head.headSeq) - ids.length + 1;
   onWrite(after.head.conversation, storedEntries(plan, fromSeq - 1));
@@ -251,10 +249,16 @@ function cacheState(
   return resultFrom(ids, fromSeq, ownerLink);
 }
 
-function planned(state: State, { change }: WritePlan, link: string): State {
+interface PlannedAppend {
+  readonly state: State;
+  readonly plan: WritePlan;
+  readonly request: AppendRequest;
+}
+
+function planned({ state, plan: { change }, request }: PlannedAppend, link: string): State {
   const head = changeHead(state.head, change, link);
   const summarySeq = head.summary === state.head.summary ? state.summarySeq : head.headSeq;
-  return { ...state, head, summarySeq };
+  return { ...state, head, summarySeq, lease: leaseAfter(state.lease, request.author) };
 }
 
 export async function idsOf(

@@ -7,6 +7,7 @@ import type { ConversationId, EntryId } from "#log/ids";
 import type { Head, EntryPosition, SettingPlaces } from "#log/lineage/head";
 import { type TailRead, tailReads, LOOKBACK_NODES } from "#log/plans/boundary";
 import { changeHead, runChangesOf } from "#log/plans/head-change";
+import { leaseAfter } from "#log/plans/lease";
 import {
   type OpenedSegment,
   linkOf,
@@ -51,6 +52,8 @@ const UPDATE_HEAD = `UPDATE conversations SET head_seq = ?, owner_seq = ?, epoch
   WHERE row = ?`;
 const UPDATE_HEAD_AND_SUMMARY = UPDATE_HEAD.replace("owner_link = ?", "owner_link = ?, summary = ?");
 
+const END_LEASE = "UPDATE conversations SET lease_writer = NULL, lease_until = NULL WHERE row = ?";
+
 export function appendTx(
   lookup: Lookup,
   command: Extract<GroupCommand, { kind: "append" }>,
@@ -72,7 +75,9 @@ export function appendTx(
   if (plan.kind === "deduped") return { ...plan.result, ids: idsOf(lookup.sql, row, plan.result) };
   const previous = head.link ?? lastDigest(lookup, conversation);
   const next = writePlan(lookup, { row, space, head, previous, plan, batch: request, packed });
-  lookup.keepHead(space, { ...conversation, head: next });
+  const after = leaseAfter(lease, request.author);
+  if (after !== lease) lookup.sql.run(END_LEASE, row);
+  lookup.keepHead(space, { ...conversation, head: next, lease: after });
   return resultOf(plan, next);
 }
 
