@@ -26,7 +26,7 @@ export interface Owned {
   readonly owner: Owner;
   readonly cancelled: AbortSignal;
   /** For the last batch of the work: whether its lease ends with it. Notes that come later take the conversation again. */
-  endsLease(): boolean;
+  readonly endsLease: () => boolean;
 }
 
 /** Work for somebody else than this host: a task that is tried more than once, and writes in one name each time. */
