@@ -25,7 +25,7 @@ export type { PromptContent } from "./turn/accept.ts";
 export { runEffects } from "./turn/effects/run-effects.ts";
 export type { Tool } from "./turn/effects/tool.ts";
 export type { Host, HostEvent } from "./turn/host.ts";
-export { Pool } from "./turn/pool/pool.ts";
+export { Pool } from "./turn/pool.ts";
 export type { SendResult } from "./upstream/finish-turn.ts";
 export type { RuntimeOptions, SendOptions } from "./upstream/options.ts";
 export { withPreamble } from "./upstream/rules/preamble.ts";

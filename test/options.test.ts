@@ -13,7 +13,7 @@ import { jsonlStore } from "#stores/jsonl/index";
 import { postgresStore } from "#stores/postgres/index";
 import { sqliteStore } from "#stores/sqlite/index";
 import { simUpstream, SimWorld } from "#testing/index";
-import { Pool } from "#turn/pool/pool";
+import { Pool } from "#turn/pool";
 import { counter } from "./agent/rig.ts";
 import { ScriptedModel } from "./agent/scripted-model.ts";
 import { tempDir } from "./support/temp-dir.ts";

@@ -6,7 +6,7 @@ import { systemIdsAndTime } from "#store/prepare";
 import type { Tool } from "#turn/effects/tool";
 import type { Host, PermissionAsked } from "#turn/host";
 import type { EndedTurn } from "#turn/turns";
-import { asPool, type Pool, type PoolOptions } from "#turn/pool/pool";
+import { asPool, type Pool, type PoolOptions } from "#turn/pool";
 import { endRecordedProcess } from "#turn/effects/left-processes";
 import { isDeadProcess } from "#turn/running-process";
 import type { StepFacts } from "./loop/answer-entries.ts";

@@ -4,7 +4,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { checkHost, type Host } from "#turn/host";
 import { KeyedTurns } from "#turn/known-turn";
 import { type Claim, type CloseOptions, type Note, OneAtATime, type Owned } from "#turn/one-at-a-time";
-import { PoolPart } from "#turn/pool/pool-part";
+import { PoolPart } from "#turn/pool-part";
 import { turnKey } from "#turn/turns";
 import type { AgentResult, AgentSendOptions, ResolvedOptions } from "./agent-options.ts";
 import { knownResult, type TurnRequest, type TurnRunner } from "./turn-runner.ts";

@@ -5,7 +5,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "#turn/accept";
 import type { CloseOptions, Note } from "#turn/one-at-a-time";
 import { type Steered, SteeredTurns, type SteerOptions } from "#turn/steering";
-import { editTurn, type Turns } from "#turn/turns";
+import { editTurn, type Turns, moveBranch } from "#turn/turns";
 import {
   type AgentCarryOptions,
   type AgentOptions,
@@ -37,7 +37,6 @@ import { serversFor } from "./mcp/conversation-servers.ts";
 import { activateSkill, deactivateSkill, listSkills, type SkillWork } from "./skills/change-skills.ts";
 import type { SkillList } from "./skills/skills.ts";
 import { readCut } from "#conversation/read-cut";
-import { moveBranch } from "#turn/move-branch";
 import type { AgentWork } from "./loop/loop-turn.ts";
 
 /**

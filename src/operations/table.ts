@@ -1,7 +1,16 @@
 import { diff, search } from "./comparisons.ts";
 import { exportBundle, exportTranscript, getBlob, importFile, reviewBundle } from "./files.ts";
 import { forkRun, getRun, hydrate, listRuns } from "./runs.ts";
-import { listBranch } from "./branches.ts";
+import {
+  listBranch,
+  appendEntries,
+  getContext,
+  getEntry,
+  listEntries,
+  listHistory,
+  setHidden,
+  setLabel,
+} from "./entries.ts";
 import {
   createConversation,
   fork,
@@ -12,15 +21,6 @@ import {
   setMetadata,
   setTitle,
 } from "./conversations.ts";
-import {
-  appendEntries,
-  getContext,
-  getEntry,
-  listEntries,
-  listHistory,
-  setHidden,
-  setLabel,
-} from "./entries.ts";
 import {
   eraseMemories,
   listMemory,

@@ -4,9 +4,9 @@ export { type SimUpstreamOptions, simUpstream } from "./agent/simulated-upstream
 export { AppendFaults } from "./faults.ts";
 export { FAULT_KINDS, FAULT_PHASES } from "./faults.ts";
 export { judgeContext } from "./judge/context-judge.ts";
-export { judgeConversation, judgeLog } from "./judge/judge.ts";
+export { judgeConversation, judgeLog } from "./judge/log-judge.ts";
 export { LogJudge, type Witness } from "./judge/log-judge.ts";
-export { recallOf } from "./judge/judge.ts";
+export { recallOf } from "./judge/log-judge.ts";
 export { Timeline } from "./timeline.ts";
 export { recordsContract } from "./vendors/records-cases.ts";
 export { vendorContract } from "./vendors/vendor-cases.ts";

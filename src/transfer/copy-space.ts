@@ -4,7 +4,7 @@ import { type ErrorCode, isLogError, LogError } from "#log/errors";
 import { type ConversationId, parseConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
 import type { ConversationRow } from "#store/requests";
-import { ConversationQueues } from "#turn/pool/conversation-queues";
+import { ConversationQueues } from "#turn/one-at-a-time";
 import { type LogCopy, copyLog, type CopySides, findHead } from "./copy-log.ts";
 import { ScopesCopy } from "./copy-scopes.ts";
 import { spaceOf } from "#conversation/on-space";

@@ -6,7 +6,6 @@ import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import type { Owner, LogEnd } from "#conversation/owner";
 import type { Clock } from "#conversation/clock";
-import { ConversationQueues } from "./pool/conversation-queues.ts";
 import { nameOfProcess } from "./running-process.ts";
 import type { SpaceStore } from "#store/facets";
 import type { HeadView } from "#store/requests";
@@ -328,4 +327,26 @@ function lostEnd(conversation: ConversationId, { seq }: LogEnd): LogError {
     `Conversation ${conversation} lost entry ${seq}, which this process wrote. The store was probably restored, or failed over to a standby that lacked it. Read the log, then try again to continue from there.`,
     { conversation, seq },
   );
+}
+
+/** What is done in a conversation one after another, in the order it was asked for. */
+export class ConversationQueues {
+  /** By conversation: settles when everything in its queue has been done. */
+  readonly #queues = new Map<ConversationId, Promise<void>>();
+
+  run<T>(conversation: ConversationId, work: () => Promise<T>): Promise<T> {
+    const before = this.#queues.get(conversation) ?? Promise.resolve();
+    const result = before.then(work);
+    const end = (): void => {
+      if (this.#queues.get(conversation) === settled) this.#queues.delete(conversation);
+    };
+    const settled = result.then(end, end);
+    this.#queues.set(conversation, settled);
+    return result;
+  }
+
+  /** Resolves when every queue is empty of what is in it now. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#queues.values());
+  }
 }

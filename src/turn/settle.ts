@@ -3,7 +3,7 @@ import type { Entry, EntryBody } from "#log/entry";
 import type { Usage } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { turnsOf } from "#log/projections/turns";
-import { runEnd } from "./rules/run-ending.ts";
+import { runEnd } from "./rules/ending.ts";
 import { TurnNodes } from "./rules/turn-record.ts";
 import type { TurnEvent } from "#turn/rules/turn-event";
 import type { Conversation } from "#conversation/conversation";

@@ -1,11 +1,11 @@
-import type { TurnOutcome } from "#log/entry";
+import type { TurnOutcome, EntryBody } from "#log/entry";
 import type { EndingClass } from "#log/ending-class";
-import { parseConversationId, parseKey } from "#log/ids";
+import { parseConversationId, parseKey, type EntryId } from "#log/ids";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
 import { checkContent, type PromptContent } from "./accept.ts";
 import type { Host, TurnResult } from "./host.ts";
-import type { CloseOptions, Note } from "./one-at-a-time.ts";
+import type { CloseOptions, Note, Owned } from "./one-at-a-time.ts";
 import type { Steered, SteerOptions } from "./steering.ts";
 
 /** Options of one turn, whoever runs it. */
@@ -66,4 +66,24 @@ export async function editTurn<R>(
   const isKnown = key !== undefined && (await handle.findAppend(turnKey("send", key))) !== null;
   if (!isKnown) await steps.goBack();
   return steps.send();
+}
+
+/**
+ * Moves the branch's end to a node. Whoever goes back in what was said has not changed their mind about the model or the
+ * mode: settings stay.
+ */
+export async function moveBranch(
+  { conversation, owner }: Pick<Owned, "conversation" | "owner">,
+  node: EntryId,
+): Promise<void> {
+  const now = await conversation.settings();
+  await owner.append({ type: "leaf", target: node });
+  const then = await conversation.settings();
+  const bodies: EntryBody[] = [];
+  if (JSON.stringify(now.config) !== JSON.stringify(then.config))
+    bodies.push({ type: "config_change", config: now.config });
+  const { model, modelProvider: provider } = now;
+  if (model !== null && (model !== then.model || provider !== then.modelProvider))
+    bodies.push({ type: "model_change", model, ...(provider === undefined ? {} : { provider }) });
+  if (bodies.length > 0) await owner.append(bodies);
 }

@@ -7,7 +7,7 @@ import { LINKS_TRIED_MAX } from "./sessions/choose.ts";
 import { type Clock, systemClock } from "#conversation/clock";
 import type { Upstream } from "./upstream.ts";
 import type { Host } from "#turn/host";
-import { asPool, type Pool, type PoolOptions } from "#turn/pool/pool";
+import { asPool, type Pool, type PoolOptions } from "#turn/pool";
 import type { WireMessage } from "#turn/wire-message";
 
 export interface RuntimeOptions {

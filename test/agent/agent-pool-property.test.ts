@@ -11,8 +11,8 @@ import { LogError } from "#log/errors";
 import type { ContextMessage } from "#log/projections/pairs";
 import { decorateStore } from "#store/decorate";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
-import { Pool, type PoolOptions } from "#turn/pool/pool";
-import { PoolClock, settled } from "../turn/pool/pool-clock.ts";
+import { Pool, type PoolOptions } from "#turn/pool";
+import { PoolClock, settled } from "../turn/pool-clock.ts";
 import { ScriptedModel } from "./scripted-model.ts";
 
 type Move =

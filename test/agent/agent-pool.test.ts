@@ -4,7 +4,7 @@ import { Agent } from "#agent/agent";
 import type { AgentOptions } from "#agent/agent-options";
 import { restore } from "#agent/restore";
 import { Holdfast } from "#conversation/holdfast";
-import { Pool } from "#turn/pool/pool";
+import { Pool } from "#turn/pool";
 import { inMemoryBacking, inMemoryStore } from "#stores/in-memory/index";
 import { decorateStore } from "#store/decorate";
 import { counter } from "./rig.ts";

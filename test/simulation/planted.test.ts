@@ -229,8 +229,8 @@ vi.mock("../../src/upstream/read-prior.ts", async (original) => {
 
 const late = vi.hoisted(() => ({ links: new Map<string, readonly EntryBody[]>() }));
 
-vi.mock("../../src/upstream/sessions/link.ts", async (original) => {
-  const real = await original<typeof import("#upstream/sessions/link")>();
+vi.mock("../../src/upstream/sessions/choose.ts", async (original) => {
+  const real = await original<typeof import("#upstream/sessions/choose")>();
   const linkBody: typeof real.linkBody = (link, upstream) => {
     const bodies = real.linkBody(link, upstream);
     if (planted.bug !== "link written after the prompt") return bodies;

@@ -1,7 +1,7 @@
 /** Which of the held things go: the rule alone. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chooseEvicted, type PoolLimits } from "#turn/pool/pool";
+import { chooseEvicted, type PoolLimits } from "#turn/pool";
 
 const NONE = Number.POSITIVE_INFINITY;
 const limits = (given: Partial<PoolLimits>): PoolLimits => ({

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseConversationId } from "#log/ids";
-import { Pool, type PoolLimits } from "#turn/pool/pool";
-import { type Pooled, PoolPart } from "#turn/pool/pool-part";
+import { Pool, type PoolLimits } from "#turn/pool";
+import { type Pooled, PoolPart } from "#turn/pool-part";
 import { PoolClock, settled } from "./pool-clock.ts";
 
 type Move =

@@ -1,8 +1,8 @@
 /** Holding things between uses: made once, never taken from under whoever uses them, given back in the background. */
 import { expect, test } from "vitest";
 import { parseConversationId } from "#log/ids";
-import { Pool, type PoolOptions } from "#turn/pool/pool";
-import { type Pooled, PoolPart } from "#turn/pool/pool-part";
+import { Pool, type PoolOptions } from "#turn/pool";
+import { type Pooled, PoolPart } from "#turn/pool-part";
 import { PoolClock, settled } from "./pool-clock.ts";
 
 class Thing implements Pooled {

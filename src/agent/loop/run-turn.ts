@@ -2,9 +2,8 @@ import type { EntryBody, TurnOutcome } from "#log/entry";
 import { type ContentBlock, textOfBlocks } from "#log/message";
 import type { EndingClass } from "#log/ending-class";
 import { dueAt } from "#conversation/steer-queue";
-import { ACTIONS, type Ending } from "#turn/rules/ending";
+import { ACTIONS, type Ending, runEnd } from "#turn/rules/ending";
 import { deliveredBodies } from "#turn/accept";
-import { runEnd } from "#turn/rules/run-ending";
 import {
   answerEntries,
   callsIn,

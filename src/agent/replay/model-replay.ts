@@ -3,7 +3,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { withImages } from "#conversation/image-blobs";
 import { detailsOf } from "#log/message";
 import type { HostEvent } from "#turn/host";
-import { runEnd } from "#turn/rules/run-ending";
+import { runEnd } from "#turn/rules/ending";
 import type { ToolOutput } from "#turn/effects/tool";
 import { returnedBeside } from "#turn/effects/tool-output";
 import { Agent } from "#agent/agent";

@@ -5,7 +5,7 @@ import { type LinkRecord, linkRecords } from "#log/projections/link-records";
 import { unseenMessages } from "#upstream/rules/agent-record";
 import { bounded, boundsOf } from "./bounded.ts";
 import { readTexts } from "./branch-reads.ts";
-import { linkBody } from "./link.ts";
+import { linkBody } from "./choose.ts";
 import type { SessionParts } from "#upstream/turn-parts";
 import type { NativeMessage, Upstream } from "#upstream/upstream";
 import { spaceOf } from "#conversation/on-space";

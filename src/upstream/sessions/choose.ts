@@ -1,4 +1,4 @@
-import type { Entry, Fidelity } from "#log/entry";
+import type { Entry, Fidelity, EntryBody } from "#log/entry";
 import type { Message } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { withoutPoison } from "#upstream/rules/prior-budget";
@@ -270,4 +270,16 @@ async function compared(parts: SessionParts, asking: ChooseInput, at: CompareInp
   const texts = await lastTexts(space, id, { from: branch.leaf, count: FORKED_TEXTS, until: null });
   const whole = record.lastNode !== branch.lastModelNode || transcriptMatches(transcript, texts);
   return { whole, knownUpTo: comparison.knownUpTo === null ? null : record.knownUpTo };
+}
+
+/** The link is durable, with its reason, before the first prompt goes to the id. */
+export function linkBody(
+  link: { readonly id: string; readonly reason: string | null; readonly node?: string | null },
+  upstream: Upstream,
+): readonly EntryBody[] {
+  const { id, reason, node = null } = link;
+  if (reason === null) return [];
+  const account = upstream.account === null ? {} : { account: upstream.account };
+  const place = node === null ? {} : { node };
+  return [{ type: "upstream_link", upstream: id, agent: upstream.agent, ...account, reason, ...place }];
 }

@@ -1,7 +1,7 @@
 import type { ConversationId } from "#log/ids";
 import type { SpaceStore } from "#store/facets";
-import type { PoolWeight, Pool } from "#turn/pool/pool";
-import { type Pooled, PoolPart } from "#turn/pool/pool-part";
+import type { PoolWeight, Pool } from "#turn/pool";
+import { type Pooled, PoolPart } from "#turn/pool-part";
 import type { Work, Live } from "#upstream/turn-parts";
 import type { Upstream } from "#upstream/upstream";
 import { decodeEntry } from "#log/codec";

@@ -5,7 +5,7 @@ import type { Conversation, ForkOptions } from "#conversation/conversation";
 import { type ForkAsideInput, forkUpstream } from "./fork-session.ts";
 import { cutAt } from "#conversation/read-cut";
 import type { Host, HostEvent } from "#turn/host";
-import { moveBranch } from "#turn/move-branch";
+import { moveBranch } from "#turn/turns";
 import type { Clock } from "#conversation/clock";
 import type { AgentOptions, From } from "#upstream/options";
 import type { Live, Work } from "#upstream/turn-parts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { IssueCounts } from "#operations/views/issue-counts";
+import { IssueCounts } from "#operations/views/views";
 import { user } from "#log/message";
 import { openHoldfast } from "#open";
 import { countedStore } from "../../support/counted-store.ts";

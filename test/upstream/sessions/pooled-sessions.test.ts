@@ -1,7 +1,7 @@
 /** Agents' sessions in a pool: those nobody uses are let go of, and the next prompt takes them up again. */
 import { expect, test } from "vitest";
-import { Pool } from "#turn/pool/pool";
-import { PoolClock } from "../../turn/pool/pool-clock.ts";
+import { Pool } from "#turn/pool";
+import { PoolClock } from "../../turn/pool-clock.ts";
 import { Rig } from "../rig.ts";
 
 const reasons = (rig: Rig): readonly string[] =>

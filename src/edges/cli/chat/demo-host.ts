@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "#conversation/clock";
 import { simulatedUpstream } from "#edges/cli/serve/simulated-agent";
 import { openHoldfast } from "#open";
 import { systemIdsAndTime } from "#store/prepare";
-import { EventQueue } from "#testing/agent/event-queue";
+import { EventQueue } from "#testing/agent/simulated-turn";
 import { SimWorld } from "#testing/index";
 import type { HostEvent } from "#turn/host";
 import type { Ending } from "#turn/rules/ending";
