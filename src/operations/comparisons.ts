@@ -47,7 +47,7 @@ const address: Schema<string> = text({
 
 export const search = operation({
   ...row,
-  summary: "Finds entries that hold every word, newest first",
+  summary: "Find entries that contain all the words",
   http: "GET /api/search",
   cli: "search q",
   input: {
@@ -87,7 +87,7 @@ export type DiffOptions = { readonly [K in keyof typeof options]?: boolean };
 
 export const diff = operation({
   ...row,
-  summary: "Compares two branches, forks or replays",
+  summary: "Compare branches, forks or replays",
   http: "GET /api/diff",
   cli: "diff a b",
   input: { a: address, b: address, ...options },

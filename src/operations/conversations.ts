@@ -95,7 +95,7 @@ const TITLE_MAX = 2_000;
 const LIST_PAGE = 50;
 
 export const listConversations = operation({
-  summary: "Lists conversations, the most recently changed first",
+  summary: "List conversations, latest first",
   group,
   access: "read",
   kind: "read",
@@ -128,7 +128,7 @@ export const listConversations = operation({
 });
 
 export const getConversation = operation({
-  summary: "Shows a conversation as it stands now",
+  summary: "Show a conversation as it is now",
   group,
   access: "read",
   kind: "read",
@@ -176,7 +176,7 @@ export async function conversationView(holdfast: Holdfast, head: HeadView): Prom
 }
 
 export const createConversation = operation({
-  summary: "Makes a conversation; its folder is the server's",
+  summary: "Create a conversation",
   group,
   access: "write",
   kind: "act",
@@ -203,20 +203,19 @@ export const createConversation = operation({
 });
 
 export const setTitle = operation({
-  summary: "Gives it another title",
+  summary: "Set the title of a conversation",
   group,
   access: "write",
   kind: "act",
   http: "POST /api/conversations/{conversation}/title",
-  cli: "title conversation title",
+  cli: "title conversation title...",
   input: { conversation: idField, title: text({ max: TITLE_MAX }) },
   output: written,
   run: ({ title, ...input }, context) => appendFact("setTitle", { type: "title", title }, input, context),
 });
 
 export const setMetadata = operation({
-  summary:
-    "Changes what it is filed under: tags, archived, pinned and members of your own; null takes one away",
+  summary: "Set tags, archived, pinned and your own fields; null removes one",
   group,
   access: "write",
   kind: "act",
@@ -228,7 +227,7 @@ export const setMetadata = operation({
 });
 
 export const fork = operation({
-  summary: "Makes a conversation that shares this one up to an entry, or to its end",
+  summary: "Fork a conversation at an entry",
   group,
   access: "write",
   kind: "act",
@@ -246,7 +245,7 @@ export const fork = operation({
 });
 
 export const goTo = operation({
-  summary: "Goes on from another entry; refused while a turn runs",
+  summary: "Continue from another entry",
   group,
   access: "write",
   kind: "act",
@@ -265,12 +264,12 @@ export const goTo = operation({
 });
 
 export const newChat = operation({
-  summary: "Begins anew in the same conversation: nothing earlier reaches a model",
+  summary: "Start over with an empty context",
   group,
   access: "write",
   kind: "act",
   http: "POST /api/conversations/{conversation}/new-chat",
-  cli: "new-chat conversation",
+  cli: "clear conversation",
   input: { conversation: idField },
   output: written,
   async run(input, context) {

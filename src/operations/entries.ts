@@ -133,7 +133,7 @@ export const getEntry = operation({
 });
 
 export const appendEntries = operation({
-  summary: "Appends entries as one batch, each in exactly the text it was sent in",
+  summary: "Append entries as one batch, each in exactly the text you send",
   group,
   access: "write",
   kind: "act",
@@ -161,7 +161,7 @@ export const appendEntries = operation({
 });
 
 export const setLabel = operation({
-  summary: "Names a node; null takes the name away",
+  summary: "Label an entry",
   group,
   access: "write",
   kind: "act",
@@ -179,7 +179,7 @@ export const setLabel = operation({
 });
 
 export const setHidden = operation({
-  summary: "Takes a node out of the context, or brings it back; the log keeps it either way",
+  summary: "Hide an entry from the model, or show it again",
   group,
   access: "write",
   kind: "act",

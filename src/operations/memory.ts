@@ -147,7 +147,7 @@ export const listMemoryChanges = operation({
 
 export const listMemory = operation({
   ...read,
-  summary: "Lists what is remembered beyond conversations, or what may be restored",
+  summary: "List memories, or removed ones",
   http: "GET /api/memory",
   cli: "memory ls",
   input: { ...whose, removed: optional(flag()) },
@@ -164,7 +164,7 @@ export const listMemory = operation({
 
 export const searchMemory = operation({
   ...read,
-  summary: "Finds what has to do with the words, in any language",
+  summary: "Find memories by words, in any language",
   http: "GET /api/memory/search",
   cli: "memory search q...",
   input: { ...whose, q: text({ min: 1, max: 1_000 }), limit: optional(pageLimit) },
@@ -185,7 +185,7 @@ export const searchMemory = operation({
 
 export const saveMemory = operation({
   ...act,
-  summary: "Remembers something; what has the same key takes its place",
+  summary: "Save a memory, or replace the one with its key",
   http: "POST /api/memory",
   cli: "memory add content...",
   input: {
@@ -231,7 +231,7 @@ export const saveMemory = operation({
 
 export const removeMemory = operation({
   ...act,
-  summary: "Tells nobody of it any more; it may be restored",
+  summary: "Remove a memory; you can restore it",
   http: "POST /api/memory/{memory}/removal",
   cli: "memory rm memory",
   input: { memory: memoryKey, ...whose },
@@ -242,7 +242,7 @@ export const removeMemory = operation({
 
 export const restoreMemory = operation({
   ...act,
-  summary: "Brings back what was removed",
+  summary: "Restore a removed memory",
   http: "POST /api/memory/{memory}/restoration",
   cli: "memory restore memory",
   input: { memory: memoryKey, ...whose },
@@ -253,7 +253,7 @@ export const restoreMemory = operation({
 
 export const eraseMemories = operation({
   ...act,
-  summary: "Erases what is remembered under these keys for good, with every earlier wording",
+  summary: "Permanently delete memories and their earlier versions",
   cli: "memory rm memories...",
   input: {
     memories: list(memoryKey, { min: 1 }),

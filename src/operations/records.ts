@@ -131,7 +131,7 @@ export const listStamps = operation({
 
 export const listEffects = operation({
   ...history,
-  summary: "Lists what its tools did, on every branch",
+  summary: "List tool calls and their side effects",
   http: "GET /api/conversations/{conversation}/effects",
   cli: "effects conversation",
   input: { conversation: idField, limit: optional(pageLimit), cursor: optional(cursor) },

@@ -57,7 +57,7 @@ const run: Schema<Run> = named(
 
 export const listRuns = operation({
   ...row,
-  summary: "Lists runs by the time they began",
+  summary: "List runs: trigger, time, status and cost",
   http: "GET /api/runs",
   cli: "runs [conversation]",
   input: {
@@ -128,7 +128,7 @@ export const hydrate = operation({
   summary:
     "Gives all that it takes to look into a run: seeds, messages, what its next request would send, state",
   http: "GET /api/runs/{run}/hydrate",
-  cli: "hydrate run",
+  cli: "runs show run",
   input: ofRun,
   output: named(
     "HydratedRun",

@@ -117,7 +117,7 @@ export const deactivateSkill = operation({
 
 export const listServedSkills = operation({
   ...read,
-  summary: "Lists the skills that conversations about the server's folder may activate",
+  summary: "List the skills of the server's folder",
   http: "GET /api/skills",
   cli: "skills ls",
   input: {},
@@ -127,7 +127,7 @@ export const listServedSkills = operation({
 
 export const getSkill = operation({
   ...read,
-  summary: "Gives the instructions of a skill as they are now, of the server's folder or of a conversation's",
+  summary: "Show a skill and its instructions",
   http: "GET /api/skills/{skill}",
   cli: "skills show skill",
   input: { skill: skillName, conversation: optional(idField) },

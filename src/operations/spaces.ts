@@ -22,11 +22,11 @@ import {
 // What takes something away has no route: a person on the machine does it.
 
 export const eraseConversation = operation({
-  summary: "Removes a conversation for good",
+  summary: "Permanently delete a conversation",
   group: "Conversations",
   access: "admin",
   kind: "act",
-  cli: "erase conversation",
+  cli: "delete conversation",
   input: {
     conversation: idField,
     unchangedSince: optional(time),
@@ -118,7 +118,7 @@ async function isPrunable(holdfast: Holdfast, id: string, before: string): Promi
 }
 
 export const signOut = operation({
-  summary: "Stops resuming an account's sessions and clears their context",
+  summary: "Stop resuming an account's sessions and clear their context",
   group: "Across conversations",
   access: "admin",
   kind: "act",

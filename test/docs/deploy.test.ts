@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { serveCommand } from "#edges/cli/serve/serve-command";
+import { optionsIn, scanLine } from "#edges/cli/options";
 import { Metrics } from "#telemetry/metrics";
 import { ROOT } from "../edges/cli/cli-run.ts";
 import { serve } from "../edges/http/served.ts";
@@ -67,7 +67,8 @@ test.each(Object.entries(commandLines))(
   (_, args) => {
     const [command, ...rest] = args;
     expect(command).toBe("serve");
-    const { values } = parseArgs({ args: rest, options: serveCommand.options, strict: true });
+    const { values, unknown, problems } = scanLine(rest, optionsIn(serveCommand.options));
+    expect([unknown, problems]).toEqual([[], []]);
     expect(values).toMatchObject({ port: "8080", "log-format": "json" });
     // Beyond this machine it answers only where the names are given.
     expect(values["allow-host"] === undefined).toBe(values["host"] === undefined);

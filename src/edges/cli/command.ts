@@ -1,4 +1,3 @@
-import type { ParseArgsOptionsConfig } from "node:util";
 import type { Holdfast } from "#conversation/holdfast";
 import { LogError } from "#log/errors";
 import type { StoreObserver } from "#store/decorate";
@@ -7,6 +6,7 @@ import type { Keyboard } from "./terminal/line-editor.ts";
 import { type Style, safeJson } from "./terminal/terminal.ts";
 import { readFileSync } from "node:fs";
 import { readJson } from "#log/json/read-json";
+import { argumentCounts, type Flags, type OptionTexts } from "./options.ts";
 
 /** A stream to write to; resolves when more may follow. */
 export interface Sink {
@@ -33,38 +33,6 @@ export interface Io {
   catchInterrupt(): AbortSignal;
 }
 
-/** The options of a call, read by kind. */
-export class Flags {
-  readonly #values: Readonly<Record<string, unknown>>;
-
-  constructor(values: Readonly<Record<string, unknown>>) {
-    this.#values = values;
-  }
-
-  text(name: string): string | undefined {
-    const value = this.#values[name];
-    return typeof value === "string" ? value : undefined;
-  }
-
-  /** The values of an option that may be given more than once. */
-  list(name: string): readonly string[] {
-    const value = this.#values[name];
-    return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
-  }
-
-  has(name: string): boolean {
-    return this.#values[name] === true;
-  }
-
-  count(name: string): number | undefined {
-    const text = this.text(name);
-    if (text === undefined) return undefined;
-    const value = Number(text);
-    if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
-    throw new LogError("invalid_request", `--${name} takes a whole number, not "${text}"`, { option: name });
-  }
-}
-
 /** One use of a command. */
 export interface Call {
   readonly args: readonly string[];
@@ -88,17 +56,19 @@ export interface Call {
 
 export interface Command {
   readonly name: string;
+  /** Verb and object, in at most 60 characters. */
   readonly summary: string;
-  /** What follows the name, one line per form. */
-  readonly usage: readonly string[];
+  /** The arguments after the name, one line per form: `ID[@ENTRY]`, `[TEXT...]`. */
+  readonly forms: readonly string[];
+  /** Paragraphs; help wraps them. */
   readonly about: string;
   readonly examples: readonly string[];
-  readonly options: ParseArgsOptionsConfig;
+  readonly options: OptionTexts;
   /** It changes the store, so whoever runs it must learn when its answer could not be given. */
   readonly writes?: true;
-  /** Least and most positional arguments. */
-  readonly arity: readonly [number, number];
-  /** Gives an exit status when it is not 0. */
+  /** The commands under this name; the first is run where the line names none of them. */
+  readonly verbs?: readonly Command[];
+  /** Returns an exit status when it is not 0. */
   run(call: Call): Promise<number | void>;
 }
 
@@ -123,16 +93,12 @@ export async function remark(call: Call, text: string): Promise<void> {
 }
 
 /** Rejects a line with too few or too many arguments. */
-export function checkArity(
-  command: Pick<Command, "name" | "usage" | "arity">,
-  positionals: readonly string[],
-): void {
-  const [min, max] = command.arity;
-  if (positionals.length >= min && positionals.length <= max) return;
-  const forms = command.usage.map((usage) => `holdfast ${command.name} ${usage}`.trimEnd()).join(" or ");
-  const extra =
-    positionals.length > max ? `"${positionals[max]}" is one argument too many` : "An argument is missing";
-  throw new LogError("invalid_request", `${extra}. Usage: ${forms}`, { command: command.name });
+export function checkArguments({ name, forms }: Command, args: readonly string[]): void {
+  const [min, max] = argumentCounts(forms);
+  if (args.length >= min && args.length <= max) return;
+  const problem = args.length > max ? `Unexpected argument "${args[max]}"` : "Missing argument";
+  const usage = forms.map((form) => `holdfast ${name} ${form}`.trimEnd()).join(" or ");
+  throw new LogError("invalid_request", `${problem}. Usage: ${usage}`, { command: name });
 }
 
 /** The version in the package's own manifest, the same from the sources and from the build. */
@@ -143,34 +109,52 @@ export function packageVersion(): string {
     : "unknown";
 }
 
-/** A command of several verbs: the name of each begins with the group's, and the first is what a line without a verb means. */
+/** A command of several verbs: the name of each begins with the group's. */
 export function commandGroup(
   view: Pick<Command, "name" | "summary" | "about" | "examples">,
-  [first, ...others]: readonly [Command, ...Command[]],
+  verbs: readonly [Command, ...Command[]],
 ): Command {
-  const commands = [first, ...others];
-  const verbOf = ({ name }: Command): string => name.slice(view.name.length + 1);
-  const verbs = new Map(commands.map((command) => [verbOf(command), command]));
+  const [first] = verbs;
+  const forms = verbs.flatMap(({ name, forms: own }) => {
+    const verb = name.slice(view.name.length + 1);
+    return own.map((form) => `${name === first.name ? `[${verb}]` : verb} ${form}`.trimEnd());
+  });
   return {
     ...view,
-    usage: commands.flatMap((command) =>
-      command.usage.map((usage) =>
-        `${command === first ? `[${verbOf(command)}]` : verbOf(command)} ${usage}`.trimEnd(),
-      ),
-    ),
-    options: Object.assign({}, ...commands.map(({ options }) => options)) as ParseArgsOptionsConfig,
-    ...(commands.some(({ writes }) => writes === true) ? { writes: true } : {}),
-    arity: [0, Number.POSITIVE_INFINITY],
-    run(call: Call) {
-      const [verb = verbOf(first), ...args] = call.args;
-      const command = verbs.get(verb);
-      if (command === undefined)
-        throw new LogError(
-          "invalid_request",
-          `${view.name} takes ${[...verbs.keys()].join(", ")}, not "${verb}"`,
-        );
-      checkArity(command, args);
-      return command.run({ ...call, args });
-    },
+    forms,
+    options: Object.assign({}, ...verbs.map(({ options }) => options)) as OptionTexts,
+    ...(verbs.some(({ writes }) => writes === true) ? { writes: true } : {}),
+    verbs,
+    run: (call) => first.run(call),
   };
+}
+
+/** Asks at a terminal before an act that nothing undoes. A script needs --yes; without it the warning is printed. */
+export async function confirm(
+  call: Call,
+  warning: string,
+  { expected, details = {} }: { readonly expected: string; readonly details?: LogError["details"] },
+): Promise<boolean> {
+  const { io, flags, json } = call;
+  if (flags.has("yes")) return true;
+  if (json) throw new LogError("invalid_request", `${warning}. Add --yes to confirm`, details);
+  if (!io.stdinIsTerminal) {
+    await remark(call, `${warning}. Add --yes to confirm.`);
+    return false;
+  }
+  await io.err.write(`${warning}. Type ${expected} to confirm: `);
+  if ((await readLine(io.stdin)) === expected) return true;
+  await remark(call, "Canceled. Nothing was deleted.");
+  return false;
+}
+
+/** The first line of an input, without what follows it. */
+export async function readLine(input: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of input) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.includes("\n")) break;
+  }
+  return (text.split("\n")[0] ?? "").trim();
 }

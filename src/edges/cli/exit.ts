@@ -2,7 +2,9 @@ import { ERROR_GROUPS, type ErrorGroup, isLogError } from "#log/errors";
 import { nextCommand, UNEXPECTED } from "#operations/views/error-steps";
 
 /** What the process ends with; a new group of errors does not compile until it has an answer here. */
-export const STATUS: Readonly<Record<ErrorGroup | "ok" | "unexpected" | "denied", number>> = {
+export const STATUS: Readonly<
+  Record<ErrorGroup | "ok" | "unexpected" | "denied" | "differs" | "waiting", number>
+> = {
   ok: 0,
   unexpected: 1,
   caller: 2,
@@ -11,6 +13,8 @@ export const STATUS: Readonly<Record<ErrorGroup | "ok" | "unexpected" | "denied"
   unavailable: 5,
   damaged: 6,
   denied: 7,
+  differs: 8,
+  waiting: 9,
 };
 
 export interface Failure {

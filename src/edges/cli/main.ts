@@ -7,7 +7,7 @@ const [major, minor] = [version[0] || 0, version[1] || 0];
 if (major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1])) await import("./program.ts");
 else {
   process.stderr.write(
-    `holdfast: Node ${NODE_MIN.join(".")} or newer is needed, this is Node ${process.versions.node}; nothing was changed.\n`,
+    `holdfast: Needs Node ${NODE_MIN.join(".")} or newer (this is ${process.versions.node}). Install Node 24: https://nodejs.org\n`,
   );
-  process.exitCode = 5;
+  process.exitCode = 1;
 }

@@ -1,8 +1,7 @@
-import type { ParseArgsOptionsConfig } from "node:util";
 import { systemClock } from "#conversation/clock";
 import type { Conversation } from "#conversation/conversation";
 import type { Holdfast } from "#conversation/holdfast";
-import { isLogError } from "#log/errors";
+import { isLogError, LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import {
   type AnyOperation,
@@ -12,26 +11,23 @@ import {
   perform,
   valueOf,
 } from "#operations/operation";
-import { type Fields, flagKind, isList, readText, type Schema } from "#operations/schemas";
+import { type Fields, isList, readText, type Schema } from "#operations/schemas";
 import { findEntry } from "./address.ts";
+import { optionsIn, type OptionTexts } from "./options.ts";
 import { answer, type Call, type Command, jsonLine, remark, type Sink } from "./command.ts";
 
 /** What is the command line's own about an operation. */
 export interface CommandView<Input, Output> {
-  readonly about: string;
+  readonly about?: string;
   readonly examples: readonly string[];
-  /** Flags that say a field in another way; `complete` reads them. */
-  readonly options?: ParseArgsOptionsConfig;
-  /** What follows the name, where other flags than those of the row take part. */
-  readonly usage?: readonly string[];
-  /** Flags that are not called as their field is. */
-  readonly flagNames?: { readonly [F in keyof Input]?: string };
-  /** Fields that `complete` gives, or that have no flag. */
-  readonly withoutFlag?: readonly (keyof Input)[];
+  /** In place of the arguments of the row, where help writes them otherwise. */
+  readonly forms?: readonly string[];
+  /** An option sets the field of its name; `complete` reads those of other names. */
+  readonly options?: OptionTexts;
+  /** Options that are not called as their field is. */
+  readonly optionFields?: Readonly<Record<string, keyof Input>>;
   /** What the operation uses beside the store. */
   context?(call: Call): Partial<OperationContext>;
-  /** Opens the store in another way than the kind of the operation asks for. */
-  open?(call: Call): Promise<Holdfast>;
   complete?(input: Partial<Input>, call: Call): Partial<Input> | Promise<Partial<Input>>;
   /** The field whose items are printed one by one: --json has a line for each. */
   readonly rows?: keyof Output;
@@ -52,39 +48,38 @@ interface Argument {
   readonly isRest: boolean;
 }
 
-/** The command of an operation: its arguments, flags, help and JSON follow from the row. */
+const KEY: OptionTexts = { "--key KEY": "make retries safe: Holdfast runs the command once per key" };
+
+/** The command of an operation: its arguments, options, help and JSON follow from the row. */
 export function operationCommand<I extends object, R extends object>(
   operation: Operation<I, R>,
   view: CommandView<I, R>,
 ): Command {
   const { kind, summary } = operation;
   const { name, args } = lineOf(operation);
-  const flags = flagsOf(operation, args, view);
-  const keyOption = kind === "act" && !flags.has("key") ? { key: { type: "string" } as const } : {};
-  const options = { ...optionsOf(flags), ...keyOption };
+  const fields = { ...operation.input, ...operation.local };
+  const hasKey = kind === "act" && !Object.hasOwn(view.optionFields ?? {}, "key");
+  const options = { ...view.options, ...(hasKey ? KEY : {}) };
   return {
     name,
     summary,
-    usage: view.usage ?? [usageOf(args, options)],
-    about: view.about,
+    forms: view.forms ?? [args.map(argumentText).join(" ")],
+    about: view.about ?? "",
     examples: view.examples,
-    options: { ...options, ...view.options },
+    options,
     ...(kind === "act" ? { writes: true } : {}),
-    arity: [
-      args.filter(({ isOptional }) => !isOptional).length,
-      args.some(({ isRest }) => isRest) ? Number.POSITIVE_INFINITY : args.length,
-    ],
     async run(call) {
-      const holdfast = await (view.open?.(call) ?? call.open(kind === "act" ? {} : { readOnly: true }));
-      const fields = {
+      checkForm(name, args, call.args);
+      const holdfast = await call.open(kind === "act" ? {} : { readOnly: true });
+      const read = {
         ...(await readArguments(holdfast, { args, input: operation.input }, call)),
-        ...(await readFlags(holdfast, flags, call)),
+        ...(await readFlags(holdfast, { options, fields, names: view.optionFields ?? {} }, call)),
       };
-      const input = { ...fields, ...(await view.complete?.(fields as Partial<I>, call)) } as I;
+      const input = { ...read, ...(await view.complete?.(read as Partial<I>, call)) } as I;
       const output = await perform(operation, input, {
         holdfast,
         clock: systemClock,
-        key: flags.has("key") ? undefined : call.flags.text("key"),
+        key: hasKey ? call.flags.text("key") : undefined,
         ...view.context?.(call),
       });
       if (output instanceof JsonText) return call.io.out.write(`${output.text}\n`);
@@ -99,6 +94,16 @@ export function operationCommand<I extends object, R extends object>(
       if (text !== "") await answer(call, { ...output, ...extraFields }, () => text ?? "");
     },
   };
+}
+
+/** Rejects an address without the entry that the command needs, before any store is opened. */
+function checkForm(name: string, args: readonly Argument[], texts: readonly string[]): void {
+  for (const [index, argument] of args.entries()) {
+    const text = texts[index];
+    if (text === undefined || argument.entry === null || argument.isOptional) continue;
+    if (!/^[^@]+@[^]+$/.test(text))
+      throw new LogError("invalid_request", `\`${name}\` needs ${argumentText(argument)}, not "${text}"`);
+  }
 }
 
 /** Reads `memory add content...`: the words that are no field of the input are the command's name. */
@@ -118,47 +123,10 @@ function argumentOf(word: string): Argument {
   return { field, entry, isOptional: word.startsWith("["), isRest: word.includes("...") };
 }
 
-interface Flag {
-  readonly field: string;
-  readonly schema: Schema;
-}
-
-/** The fields that are flags, by the names of these. */
-function flagsOf<I extends object, R>(
-  { input, local }: Operation<I, R>,
-  args: readonly Argument[],
-  { withoutFlag = [], flagNames = {} }: CommandView<I, R>,
-): ReadonlyMap<string, Flag> {
-  const others = new Set<unknown>([...args.flatMap(({ field, entry }) => [field, entry]), ...withoutFlag]);
-  const names: { readonly [field: string]: string | undefined } = flagNames;
-  return new Map(
-    Object.entries({ ...input, ...local })
-      .filter(([field, schema]) => !others.has(field) && flagKind(schema) !== null)
-      .map(([field, schema]) => [names[field] ?? flagName(field), { field, schema }]),
-  );
-}
-
-function optionsOf(flags: ReadonlyMap<string, Flag>): ParseArgsOptionsConfig {
-  const option = (kind: string): ParseArgsOptionsConfig[string] =>
-    kind === "flag"
-      ? { type: "boolean" }
-      : { type: "string", ...(kind === "list" ? { multiple: true } : {}) };
-  return Object.fromEntries([...flags].map(([name, { schema }]) => [name, option(flagKind(schema) ?? "")]));
-}
-
-function flagName(field: string): string {
-  return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-function usageOf(args: readonly Argument[], options: ParseArgsOptionsConfig): string {
-  const tokens = args.map(({ field, entry, isOptional, isRest }) => {
-    const word = `${field === "conversation" ? "ID" : field.toUpperCase()}${entry === null ? "" : `@${entry.toUpperCase()}`}${isRest ? "..." : ""}`;
-    return isOptional ? `[${word}]` : word;
-  });
-  const flags = Object.entries(options).map(([name, { type }]) =>
-    type === "boolean" ? `[--${name}]` : `[--${name} ${name.toUpperCase()}]`,
-  );
-  return [...tokens, ...flags].join(" ");
+function argumentText({ field, entry, isOptional, isRest }: Argument): string {
+  const id = field === "conversation" ? "ID" : field.toUpperCase();
+  const word = `${id}${entry === null ? "" : `@${entry.toUpperCase()}`}${isRest ? "..." : ""}`;
+  return isOptional ? `[${word}]` : word;
 }
 
 async function readArguments(
@@ -253,19 +221,30 @@ export async function findEntryId(conversation: Conversation | null, text: strin
   }
 }
 
+interface OptionFields {
+  readonly options: OptionTexts;
+  readonly fields: Fields;
+  /** The fields of options that are called otherwise. */
+  readonly names: Readonly<Record<string, PropertyKey | undefined>>;
+}
+
 async function readFlags(
   holdfast: Holdfast,
-  names: ReadonlyMap<string, Flag>,
+  { options, fields, names }: OptionFields,
   { flags }: Call,
 ): Promise<Record<string, unknown>> {
-  const fields: Record<string, unknown> = {};
-  for (const [name, { field, schema }] of names) {
-    const kind = flagKind(schema);
+  const read: Record<string, unknown> = {};
+  for (const { name } of optionsIn(options)) {
+    const field = String(
+      names[name] ?? name.replaceAll(/-[a-z]/g, ([, letter = ""]) => letter.toUpperCase()),
+    );
+    const schema = fields[field];
+    if (schema === undefined) continue;
     const [text, texts] = [flags.text(name), flags.list(name)];
-    if (kind === "flag" && flags.has(name)) fields[field] = true;
-    else if (kind === "list" && texts.length > 0) fields[field] = readText(schema, texts);
+    if (flags.has(name)) read[field] = true;
+    else if (texts.length > 0) read[field] = readText(schema, texts);
     else if (text !== undefined)
-      fields[field] = field === "conversation" ? await findId(holdfast, text) : readText(schema, [text]);
+      read[field] = field === "conversation" ? await findId(holdfast, text) : readText(schema, [text]);
   }
-  return fields;
+  return read;
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Io } from "./command.ts";
 import { STATUS } from "./exit.ts";
 import { isReaderGone, Output } from "./terminal/output.ts";
-import { commandOf, run } from "./run-command.ts";
+import { findCommand, run } from "./run-command.ts";
 import { safeText } from "./terminal/terminal.ts";
 
 const ALIVE_MS = 1_000_000_000;
@@ -14,7 +14,10 @@ process.on("warning", (warning) => {
 });
 
 const argv = process.argv.slice(2);
-const writes = (await commandOf(argv))?.writes === true;
+const writes = await findCommand(argv).then(
+  ({ command }) => command?.writes === true,
+  () => false,
+);
 
 const out = new Output(process.stdout, process.env, {
   forgiving: false,

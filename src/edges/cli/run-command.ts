@@ -1,84 +1,107 @@
 import type { Holdfast } from "#conversation/holdfast";
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { isLogError, LogError } from "#log/errors";
+import { checkStorePlace } from "./address.ts";
 import {
   type Call,
-  checkArity,
+  checkArguments,
   type Command,
-  Flags,
   type Io,
   jsonLine,
   jsonSink,
   packageVersion,
+  type Sink,
 } from "./command.ts";
-import { COMMAND_NAMES, loadCommand, loadCommands, nearest } from "./commands.ts";
+import { ALIASES, COMMAND_NAMES, loadCommand, loadCommands, nearest } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
-import { commandHelp, overview } from "./help.ts";
-import { checkStorePlace } from "./address.ts";
-import { safeText } from "./terminal/terminal.ts";
+import { commandHelp, shortHelp } from "./help.ts";
+import { Flags, GLOBAL_OPTIONS, optionsIn, type OptionTexts, type ParsedLine, scanLine } from "./options.ts";
+import { PLAIN, safeText } from "./terminal/terminal.ts";
 
-const GLOBAL_OPTIONS: ParseArgsOptionsConfig = {
-  store: { type: "string" },
-  space: { type: "string" },
-  json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean" },
-};
-
-/** Runs one command line and gives the status to end with. Errors are told here and nowhere else. */
-export async function run(argv: readonly string[], io: Io): Promise<number> {
+/** Runs one command line and returns the status to end with. Errors are printed here and nowhere else. */
+export async function run(argv: readonly string[], caller: Io): Promise<number> {
+  const { values } = scanLine(argv, optionsIn(GLOBAL_OPTIONS));
+  const io =
+    values["no-color"] === true ? { ...caller, out: plain(caller.out), err: plain(caller.err) } : caller;
   try {
-    return await dispatch(argv, io);
+    return await dispatch(argv, values["quiet"] === true ? { ...io, err: silent(io.err) } : io);
   } catch (error) {
     const { status, code, message, safe, next, details } = failureOf(error);
-    if (argv.includes("--json"))
+    if (values["json"] === true)
       await jsonSink(io.err).write(jsonLine({ error: { code, message, safe, next, details } }));
     else {
       const hint = [safe, next].filter(Boolean).join(" ");
       const hintLine = hint === "" ? "" : `${io.err.style.dim(safeText(hint))}\n`;
       await io.err.write(`${io.err.style.red("holdfast:")} ${safeText(message)}\n${hintLine}`);
     }
-    if (io.env["HOLDFAST_DEBUG"] && error instanceof Error)
-      await io.err.write(`${safeText(error.stack ?? "")}\n`);
+    const isDebug = values["debug"] === true || nonEmpty(io.env["HOLDFAST_DEBUG"]) !== undefined;
+    if (isDebug && error instanceof Error) await io.err.write(`${safeText(error.stack ?? "")}\n`);
     return status;
   }
 }
 
+function plain(sink: Sink): Sink {
+  return { ...sink, style: PLAIN };
+}
+
+function silent(sink: Sink): Sink {
+  return { ...sink, write: async () => undefined, writeBytes: async () => undefined };
+}
+
 async function dispatch(argv: readonly string[], io: Io): Promise<number> {
-  const { name, rest } = splitCommand(argv);
-  if (name === null) {
-    const { values } = parse(rest, {}, null);
+  const { command, rest } = await findCommand(argv);
+  if (command === null) {
+    const line = parse(rest, {}, null);
+    const { values } = line;
+    const isJson = values["json"] === true;
     if (values["version"] === true)
-      return print(
-        io,
-        values["json"] === true ? jsonLine({ version: packageVersion() }) : `${packageVersion()}\n`,
-      );
-    if (values["help"] === true) return print(io, overview(await loadCommands(), io.out.style));
-    await io.err.write(overview(await loadCommands(), io.err.style));
-    return STATUS.caller;
+      return print(io, isJson ? jsonLine({ version: packageVersion() }) : `${packageVersion()}\n`);
+    const isAsked = values["help"] !== true && io.stdinIsTerminal && io.out.isTerminal && !isJson;
+    return execute(isAsked ? pickConversation : printShortHelp, line, io);
   }
-  const command = await loadCommand(name);
-  if (command === null) throw unknownCommand(name);
-  const { values, positionals } = parse(rest, command.options, command);
-  if (values["help"] === true) return print(io, commandHelp(command, io.out.style));
-  if (values["version"] === true) return print(io, `${packageVersion()}\n`);
-  checkArity(command, positionals);
-  return execute(command, { values, positionals, io });
+  const line = parse(rest, command.options, command);
+  if (line.values["help"] === true) return print(io, commandHelp(command, [], io.out));
+  if (line.values["version"] === true) return print(io, `${packageVersion()}\n`);
+  checkArguments(
+    command,
+    line.positionals.map(({ text }) => text),
+  );
+  return execute(command.run, line, io);
 }
 
-/** The command a line is about, if there is such a one. */
-export function commandOf(argv: readonly string[]): Promise<Command | null> {
-  return loadCommand(splitCommand(argv).name);
+async function printShortHelp({ io }: Call): Promise<number> {
+  return print(io, shortHelp(await loadCommands(), io.out));
 }
 
-interface Parsed {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly positionals: readonly string[];
+/** At a terminal: the latest conversations to choose from, or help where there are none. */
+async function pickConversation(call: Call): Promise<number> {
+  const { pick } = await import("./chat/picker.ts");
+  return (await pick(call)) ?? printShortHelp(call);
 }
 
-async function execute(command: Command, line: Parsed & { readonly io: Io }): Promise<number> {
-  const { values, positionals, io } = line;
-  const flags = new Flags(values);
+/** The command a line is about, if there is such a one, and the rest of the line. */
+export async function findCommand(
+  argv: readonly string[],
+): Promise<{ readonly command: Command | null; readonly rest: readonly string[] }> {
+  const [word] = scanLine(argv, optionsIn(GLOBAL_OPTIONS)).positionals;
+  if (word === undefined) return { command: null, rest: argv };
+  const alias = Object.hasOwn(ALIASES, word.text) ? ALIASES[word.text] : undefined;
+  if (alias !== undefined) return findCommand(argv.toSpliced(word.index, 1, ...alias.split(" ")));
+  const command = await loadCommand(word.text);
+  if (command === null) throw unknownCommand(word.text);
+  const rest = argv.toSpliced(word.index, 1);
+  const { verbs } = command;
+  if (verbs === undefined) return { command, rest };
+  const options = optionsIn({ ...GLOBAL_OPTIONS, ...command.options });
+  const [verb] = scanLine(rest, options).positionals;
+  const named = verbs.find(({ name }) => name === `${command.name} ${verb?.text}`);
+  if (named !== undefined && verb !== undefined)
+    return { command: named, rest: rest.toSpliced(verb.index, 1) };
+  const isHelp = scanLine(rest, options).values["help"] === true;
+  return { command: isHelp ? command : (verbs[0] ?? command), rest };
+}
+
+async function execute(work: Command["run"], line: ParsedLine, io: Io): Promise<number> {
+  const flags = new Flags(line);
   // Reached only by commands that need a store, so `help` starts without one.
   const { defaultStore, openHoldfast } = await import("#open");
   const store = flags.text("store") ?? nonEmpty(io.env["HOLDFAST_STORE"]) ?? defaultStore();
@@ -86,7 +109,7 @@ async function execute(command: Command, line: Parsed & { readonly io: Io }): Pr
   let handle: Holdfast | undefined;
   const atEnd: (() => Promise<void>)[] = [];
   const call: Call = {
-    args: positionals,
+    args: line.positionals.map(({ text }) => text),
     flags,
     json: flags.has("json"),
     io: flags.has("json") ? { ...io, out: jsonSink(io.out) } : io,
@@ -106,7 +129,7 @@ async function execute(command: Command, line: Parsed & { readonly io: Io }): Pr
     },
   };
   try {
-    return (await command.run(call)) ?? STATUS.ok;
+    return (await work(call)) ?? STATUS.ok;
   } finally {
     await Promise.allSettled(atEnd.map((close) => close()));
     await handle?.close();
@@ -122,58 +145,29 @@ async function print(io: Io, text: string): Promise<number> {
   return STATUS.ok;
 }
 
-/** The first word that is no option is the command; options may stand before it. */
-function splitCommand(argv: readonly string[]): {
-  readonly name: string | null;
-  readonly rest: readonly string[];
-} {
-  const { tokens } = parseArgs({
-    args: [...argv],
-    options: GLOBAL_OPTIONS,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  const word = tokens.find((token) => token.kind === "positional");
-  return word === undefined
-    ? { name: null, rest: argv }
-    : { name: word.value, rest: argv.toSpliced(word.index, 1) };
-}
-
-function parse(args: readonly string[], options: ParseArgsOptionsConfig, command: Command | null): Parsed {
-  const all = { ...GLOBAL_OPTIONS, ...options };
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: all,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind === "option" && !Object.hasOwn(all, token.name))
-      throw unknownOption(token.rawName, Object.keys(all), command);
+function parse(argv: readonly string[], texts: OptionTexts, command: Command | null): ParsedLine {
+  const options = optionsIn({ ...GLOBAL_OPTIONS, ...texts });
+  const { unknown, problems, ...line } = scanLine(argv, options);
+  const [option] = unknown;
+  const help = `holdfast help${command === null ? "" : ` ${command.name}`}`;
+  if (option !== undefined) {
+    const near = nearest(
+      option.replace(/^-+/, ""),
+      options.flatMap(({ name, aliases }) => [name, ...aliases]),
+    );
+    const hint = near === null ? "" : ` Did you mean --${near}?`;
+    throw new LogError("invalid_request", `Unknown option ${option}.${hint} See \`${help}\`.`, { option });
   }
-  try {
-    const { values, positionals } = parseArgs({ args: [...args], options: all, allowPositionals: true });
-    return { values, positionals };
-  } catch (cause) {
-    throw new LogError("invalid_request", (cause as Error).message, {}, { cause });
-  }
-}
-
-function unknownOption(option: string, options: readonly string[], command: Command | null): LogError {
-  const near = nearest(option.replace(/^-+/, ""), options);
-  const hint = near === null ? "" : ` Did you mean --${near}?`;
-  const helpCommand = command === null ? "holdfast help" : `holdfast help ${command.name}`;
-  return new LogError("invalid_request", `There is no option ${option}.${hint} See \`${helpCommand}\`.`, {
-    option: option,
-  });
+  const [problem] = problems;
+  if (problem !== undefined && line.values["help"] !== true)
+    throw new LogError("invalid_request", `${problem}. See \`${help}\`.`, {});
+  return line;
 }
 
 function unknownCommand(name: string): LogError {
-  const near = nearest(name, COMMAND_NAMES);
+  const near = nearest(name, [...COMMAND_NAMES, ...Object.keys(ALIASES)]);
   const hint = near === null ? "" : ` Did you mean \`${near}\`?`;
-  return new LogError("invalid_request", `There is no command "${name}".${hint} See \`holdfast help\`.`, {
+  return new LogError("invalid_request", `Unknown command "${name}".${hint} See \`holdfast help\`.`, {
     command: name,
   });
 }

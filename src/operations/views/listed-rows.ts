@@ -11,7 +11,19 @@ export interface ListedRow extends ConversationRow {
 
 export const LISTED_STATES = Object.keys(STATES) as readonly ConversationState[];
 
-export const LIST_STATUSES = ["working", "waiting", "live", "unclean", "limited", "rolled"] as const;
+/** The states that lists show, and filters that span several. */
+export const LIST_STATUSES = [
+  "working",
+  "waiting",
+  "interrupted",
+  "failed",
+  "paused",
+  "damaged",
+  "live",
+  "unclean",
+  "limited",
+  "rolled",
+] as const;
 type ListStatus = (typeof LIST_STATUSES)[number];
 
 interface StatusFilter {
@@ -28,6 +40,10 @@ interface StatusFilter {
 const STATUS_FILTERS: Readonly<Record<ListStatus, StatusFilter>> = {
   working: { filter: { turns: ["open"] }, states: ["working"] },
   waiting: { filter: { turns: ["open"] }, states: ["waiting"] },
+  interrupted: { filter: { turns: ["open"] }, states: ["cut_off"] },
+  failed: { filter: { turns: ["failed"] }, states: ["failed"] },
+  paused: { filter: { turns: ["limited"] }, states: ["limited", "limit_over"] },
+  damaged: { filter: { turns: ["damaged"] }, states: ["damaged", "newer_format"] },
   live: { filter: { turns: ["open"] }, states: ["working", "waiting"] },
   unclean: {
     filter: { turns: ["open", "failed", "damaged"] },

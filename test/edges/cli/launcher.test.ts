@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { symlinkSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
+import { COMMAND_NAMES } from "#edges/cli/commands";
 import { expect, test } from "vitest";
 import { defaultStore } from "#open";
 import { tempDir } from "../../support/temp-dir.ts";
@@ -36,52 +37,7 @@ test("help explains every command with examples, and unknown words get a suggest
   const { commands } = jsonLines(help.out)[0] as {
     commands: readonly { name: string; examples: readonly string[] }[];
   };
-  expect(commands.map(({ name }) => name).toSorted()).toEqual([
-    "acp",
-    "append",
-    "archive",
-    "audit",
-    "backup",
-    "chain",
-    "chat",
-    "context",
-    "continue",
-    "copy",
-    "demo",
-    "diff",
-    "doctor",
-    "effects",
-    "erase",
-    "export",
-    "fork",
-    "goto",
-    "hide",
-    "hydrate",
-    "import",
-    "label",
-    "link",
-    "log",
-    "ls",
-    "memory",
-    "migrate",
-    "new",
-    "new-chat",
-    "prune",
-    "replay",
-    "resume",
-    "runs",
-    "search",
-    "serve",
-    "show",
-    "sign-out",
-    "skills",
-    "title",
-    "token",
-    "tree",
-    "ui",
-    "unarchive",
-    "usage",
-  ]);
+  expect(commands.map(({ name }) => name)).toEqual(COMMAND_NAMES);
   expect(commands.every(({ examples }) => examples.length > 0)).toBe(true);
   const [about, version, word, flag, none, extra] = await Promise.all(
     [["append", "--help"], ["--version"], ["contxt", "x"], ["log", "x", "--folow"], [], ["ls", "a", "b"]].map(
@@ -90,7 +46,7 @@ test("help explains every command with examples, and unknown words get a suggest
   );
   expect(about?.out).toContain("--each");
   expect(version?.out).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect([word?.status, flag?.status, none?.status, extra?.status]).toEqual([2, 2, 2, 2]);
+  expect([word?.status, flag?.status, none?.status, extra?.status]).toEqual([2, 2, 0, 2]);
   expect(word?.err).toContain("context");
   expect(flag?.err).toContain("--follow");
 });

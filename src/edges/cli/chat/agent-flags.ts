@@ -1,4 +1,4 @@
-import type { ParseArgsOptionsConfig } from "node:util";
+import type { OptionTexts } from "#edges/cli/options";
 import { Agent } from "#agent/agent";
 import type { AgentTurnOptions } from "#agent/agent-options";
 import { checkCostLimit } from "#agent/turn-runner";
@@ -15,30 +15,22 @@ import { cwdOf } from "#log/projections/settings";
 import type { Call } from "#edges/cli/command";
 import { AlwaysRules, rulesIn } from "./permission-question.ts";
 import type { McpServers } from "#agent/mcp/mcp-servers";
-import { MCP_FLAG_ABOUT, mcpServersOf } from "./mcp-file.ts";
+import { MCP_OPTION, mcpServersOf } from "./mcp-file.ts";
 import { ownSkills } from "./own-skills.ts";
 import { type Fields, fieldsOf, textIn, isSameJson } from "#log/json/json-fields";
 
-/** The options of every command that lets a model work. */
-export const AGENT_FLAGS: ParseArgsOptionsConfig = {
-  model: { type: "string" },
-  "base-url": { type: "string" },
-  mcp: { type: "string" },
-  yes: { type: "boolean" },
-  "max-steps": { type: "string" },
-  "max-cost": { type: "string" },
-  "no-memory": { type: "boolean" },
+/** The options of every command that runs a model. */
+export const AGENT_OPTIONS: OptionTexts = {
+  "--model PROVIDER/NAME":
+    "the model from here on: anthropic/…, openai/…, google/…, openai-compatible/… with --base-url, or sim, which needs no key",
+  "--base-url URL":
+    "the URL of the model, such as http://127.0.0.1:8080/v1; the conversation keeps it, unless it holds a password or a query",
+  ...MCP_OPTION,
+  "--allow-all, --yes": "allow every tool call without asking; rules that deny still apply",
+  "--max-steps N": "stop a turn after N answers of the model",
+  "--max-cost USD": "stop a turn at this cost, such as 0.50",
+  "--no-memory": "don't send or save memory",
 };
-
-export const AGENT_FLAGS_ABOUT: string = `  --model PROVIDER/NAME  the model to ask, from here on: anthropic/…, openai/…, google/…, or
-                         openai-compatible/… with --base-url; sim needs no key and no network
-  --base-url URL         where the model is served, such as http://127.0.0.1:8080/v1; the
-                         conversation keeps it, unless it holds a password or a query
-${MCP_FLAG_ABOUT}
-  --yes                  answers every question of a tool with yes; what a rule forbids stays so
-  --max-steps N          stops a turn after so many answers of the model
-  --max-cost USD         stops a turn that has cost so much, such as 0.50
-  --no-memory            the model is told nothing of memory, and saves nothing in it`;
 
 /** A model that can be asked, and how others are opened. */
 export interface OpenedModel {

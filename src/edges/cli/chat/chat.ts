@@ -7,8 +7,7 @@ import { promptTitle } from "#log/title";
 import type { Call, Command } from "#edges/cli/command";
 import { counted, fit, safeLine } from "#edges/cli/terminal/terminal";
 import {
-  AGENT_FLAGS,
-  AGENT_FLAGS_ABOUT,
+  AGENT_OPTIONS,
   type OpenedModel,
   changeConfig,
   chatModel,
@@ -27,43 +26,32 @@ import type { Entry, EntryOf } from "#log/entry";
 
 export const chat: Command = {
   name: "chat",
-  summary: "Talk to a model, in a conversation that survives quitting and faults",
-  usage: [
-    "[ID] [--model PROVIDER/NAME] [--base-url URL] [--yes] [--max-steps N] [--max-cost USD]",
-    '[ID] -p "PROMPT" [--model PROVIDER/NAME] [--yes] [--max-steps N] [--max-cost USD] [--json]',
-  ],
-  about: `Goes on with conversation ID, or begins one: under that id if none has it, else under a fresh
-one. With a model, tools work in the conversation's folder, which is where it was begun: reading
-and searching there is allowed, everything else asks first. Without --model the conversation's
-own model is asked; where it has none, --model is required. /help lists what may be typed, /quit or Ctrl-D ends. Ctrl-C stops the running turn,
-clears a line that is half typed, and pressed twice leaves. At a terminal lines are edited, the
-arrow keys bring earlier ones back, and a line goes on behind a backslash, Alt-Enter or Ctrl-J, or
-when it is pasted. Whatever was said is kept, also when the process is killed.
+  summary: "Chat with a model in a durable conversation",
+  forms: ["[ID]"],
+  about: `Opens conversation ID, or creates it. The model's tools work in the conversation's folder: they may
+read and search, and ask before anything else. Type /help for commands, Ctrl-C to stop a turn,
+Ctrl-D to quit. Everything is saved, also if the process is killed. Piped input works too: each
+line waits for the one before it.
 
-${AGENT_FLAGS_ABOUT}
-  -p PROMPT              sends one prompt and prints the answer; -p - reads it from standard input;
-                         with --json one event to a line, the last of type "ended". What would ask is refused, unless --yes.
-                         Exits with 0 when the turn completed, 7 when it completed but a tool call was
-                         denied, 5 at a limit or overload, 2 when something is missing or wrong in the
-                         call, else with 1
+With -p the command sends one prompt and exits: 0 completed, 7 completed but a tool call was
+denied, 9 waiting for your answer, 5 rate limit or overload, 2 usage error, 1 any other end. Tools
+that need approval are denied unless you pass --allow-all. With --json each event is one line; the
+last one has type "ended".
 
-Keys are read where the providers' packages look for them: ANTHROPIC_API_KEY, OPENAI_API_KEY,
-GOOGLE_GENERATIVE_AI_API_KEY; ANTHROPIC_BASE_URL and OPENAI_BASE_URL with their /v1.
-OPENAI_COMPATIBLE_API_KEY and OPENAI_COMPATIBLE_BASE_URL for openai-compatible.
-Works with piped input too: each line waits for the one before it, but /cancel does not. There
-only y, n or a answers a question; before any other line the call is refused.`,
+Keys: ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY,
+OPENAI_COMPATIBLE_API_KEY. URLs: ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENAI_COMPATIBLE_BASE_URL,
+each with its /v1.`,
   examples: [
     "holdfast chat --model sim",
     "holdfast chat party --model anthropic/claude-sonnet-5-5",
-    'holdfast chat report -p "Summarise the README" --model openai/gpt-5 --json',
+    'holdfast chat report -p "Summarize the README" --model openai/gpt-5 --json',
     "printf 'remember a=1\\nrecall a\\n' | holdfast chat demo --model sim",
   ],
   options: {
-    ...AGENT_FLAGS,
-    prompt: { type: "string", short: "p" },
+    "-p, --prompt TEXT": "send one prompt and print the answer; -p - reads it from standard input",
+    ...AGENT_OPTIONS,
   },
   writes: true,
-  arity: [0, 1],
   async run(call) {
     const prompt = call.flags.text("prompt");
     if (prompt !== undefined)
@@ -73,7 +61,7 @@ only y, n or a answers a question; before any other line the call is refused.`,
     if (call.json)
       throw new LogError(
         "invalid_request",
-        "chat is for people; for scripts there is -p PROMPT, and `holdfast log ID -f --json` follows a conversation",
+        "chat has no --json without -p. Use -p PROMPT, or follow a conversation with `holdfast log ID -f --json`",
       );
     return talkHere(call);
   },
@@ -87,8 +75,7 @@ async function readInput(stdin: AsyncIterable<Uint8Array>): Promise<string> {
 
 /** One prompt for a script. */
 async function askOnce(call: Call, output: Headless, prompt: string): Promise<Ended> {
-  if (prompt.trim() === "")
-    throw new LogError("invalid_request", "-p takes the words to send, and they are empty");
+  if (prompt.trim() === "") throw new LogError("invalid_request", "The prompt of -p is empty");
   const { holdfast, conversation, openedModel, isNew } = await enter(call, prompt);
   output.begin(conversation);
   if (isNew && call.args.length === 0) output.remark(`A new conversation: ${conversation.id}`);
@@ -187,8 +174,8 @@ async function withModel(
   const { holdfast, conversation, openedModel, isNew } = opening;
   const { agent, cwd, always } = await openAgent(holdfast, conversation, openedModel);
   const model = safeLine(openedModel.model.id);
-  const tools = call.flags.has("yes")
-    ? `Its tools work in ${safeLine(cwd)} and do not ask (--yes).`
+  const tools = call.flags.has("allow-all")
+    ? `Its tools work in ${safeLine(cwd)} and do not ask (--allow-all).`
     : `Its tools work in ${safeLine(cwd)} and ask before they change anything.`;
   await greet(printer, opening, `You talk to ${model}. ${tools}`);
   if (!isNew) {
@@ -206,7 +193,7 @@ async function withModel(
       await changeConfig(agent, session.conversation, (config) => withRule(config, rule));
     },
   });
-  const ask = call.flags.has("yes") ? async () => "allow" as const : permissions;
+  const ask = call.flags.has("allow-all") ? async () => "allow" as const : permissions;
   const session = new ChatSession(conversation, {
     holdfast,
     agent,

@@ -10,7 +10,7 @@ import { type Call, type Command, jsonLine } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { Printer } from "#edges/cli/terminal/printer";
 import { safeLine } from "#edges/cli/terminal/terminal";
-import { chainRows } from "#edges/cli/commands/chain";
+import { chainRows } from "#edges/cli/commands/sessions";
 import { type LinkWithFidelity, withFidelity } from "#transfer/views/link-details";
 import type { SendResult } from "#upstream/finish-turn";
 import { type HostOptions, HostProcess } from "./host-process.ts";
@@ -46,17 +46,14 @@ interface StoryOptions extends HostOptions {
 
 export const demo: Command = {
   name: "demo",
-  summary: "Watch half a minute of faults in which nothing is lost",
-  usage: ["[--fast]"],
-  about: `A simulated agent works through a task on a real store in a temporary folder while one fault
-follows another: a rate limit, an empty answer, a crash in the middle of sending an email, a
-SIGKILL of the host process, three new session ids. It needs no key and no network. Exits with
-1 if anything was forgotten, sent twice or is missing from the session history.
-
-  --fast  leaves out the pauses, as it does when the output is not a terminal`,
+  summary: "Watch an agent survive faults, in half a minute",
+  forms: [""],
+  about: `A simulated agent works through a task on a real store in a temporary folder while one fault follows
+another: a rate limit, an empty answer, a crash while it sends an email, a SIGKILL of the host
+process, three new session ids. It needs no key and no network. Exit code 1: something was
+forgotten, sent twice or is missing from the session history.`,
   examples: ["holdfast demo", "holdfast demo --fast", "holdfast demo --json"],
-  options: { fast: { type: "boolean" } },
-  arity: [0, 0],
+  options: { "--fast": "skip the pauses, as when output isn't a terminal" },
   async run(call) {
     const { out } = call.io;
     const folder = await mkdtemp(join(tmpdir(), "holdfast-demo-"));

@@ -11,8 +11,7 @@ import { safeLine, safeText } from "#edges/cli/terminal/terminal";
 import { deniedBy, deniedLine, toolLines } from "#edges/cli/terminal/printer";
 import { jsonPreview } from "#transfer/views/entry-preview";
 import {
-  AGENT_FLAGS,
-  AGENT_FLAGS_ABOUT,
+  AGENT_OPTIONS,
   type BaseUrls,
   changeConfig,
   chatModel,
@@ -64,7 +63,7 @@ export async function runHeadless(call: Call, run: (output: Headless) => Promise
         if (!call.json) write(err, toolLine(event));
         else if (event.type !== "ended") write(out, jsonLine(event));
       },
-      ...(call.flags.has("yes") ? { onPermission: async () => "allow" } : {}),
+      ...(call.flags.has("allow-all") ? { onPermission: async () => "allow" } : {}),
     },
     signal: call.io.catchInterrupt(),
     remark: (text) => write(err, call.json ? "" : `${safeLine(text)}\n`),
@@ -124,7 +123,7 @@ function toolLine(event: HostEvent): string {
   if (state === "started") return `▸ ${safeLine(name)} ${safeLine(jsonPreview(input))}\n`;
   if (state !== "failed") return "";
   if (denied === "nobody")
-    return `✗ ${safeLine(name)}: asks first, and nobody is here to answer; --yes allows it\n`;
+    return `✗ ${safeLine(name)}: asks first, and nobody is here to answer; --allow-all allows it\n`;
   if (denied !== null) return `${safeLine(deniedLine(name, denied))}\n`;
   const [first = "", ...rest] = toolLines(true, output ?? "");
   const lines = [`✗ ${safeLine(name)}: ${first.slice(2)}`, ...rest];
@@ -140,32 +139,29 @@ function messageOf(turnEnd: Ended, conversation: string | null): string {
   if (model === null) return message;
   const place = { at: "command", conversation: conversation ?? "ID" } as const;
   if (outcome !== "waiting") return endingText({ ...turnEnd, model }, place, Date.now());
-  return `${message}. \`holdfast chat ${conversation}\` asks you again; \`holdfast continue ${conversation} --yes\` allows it.`;
+  return `${message}. \`holdfast chat ${conversation}\` asks you again; \`holdfast continue ${conversation} --allow-all\` allows it.`;
 }
 
 const LATER: ReadonlySet<EndingClass | null> = new Set(["limit", "credit", "overloaded"]);
 
 function statusOf({ outcome, class: endClass }: Ended, isDenied: boolean): number {
+  if (outcome === "waiting") return STATUS.waiting;
   if (outcome === "completed") return isDenied ? STATUS.denied : STATUS.ok;
   return LATER.has(endClass) ? STATUS.unavailable : STATUS.unexpected;
 }
 
 export const continueCommand: Command = {
   name: "continue",
-  summary: "Finishes a turn that was cut off, stopped or waits, without a new prompt",
-  usage: ["ID [--model PROVIDER/NAME] [--yes] [--max-steps N] [--max-cost USD]"],
-  about: `Calls of tools that were not started are run, results that are known stay, what was started
-and has no outcome is told to the model as unknown and not done again; then the model is asked
-for the rest. Prints the answer and exits as \`chat -p\` does. A process that died holding the
-conversation is taken over at once; one that lives is waited for. A question that waits for a
-person goes on waiting, unless it has been answered or --yes is given. Where the last turn is
-complete nothing is done, and it says so (exit 0).
-
-${AGENT_FLAGS_ABOUT}`,
-  examples: ["holdfast continue ID", "holdfast continue ID --yes --json"],
-  options: AGENT_FLAGS,
+  summary: "Finish an interrupted turn",
+  forms: ["ID"],
+  about: `Runs the tool calls that hadn't started, keeps the results that are known, and tells the model which
+outcomes are unknown: those calls are not repeated. Prints the answer and exits as \`chat -p\`
+does. Takes over from a crashed process at once and waits for a running one. A question for you
+stays open unless you answered it or pass --allow-all. If the last turn is complete, it says so
+and exits with 0. Use \`resume\` to open a conversation.`,
+  examples: ["holdfast continue ID", "holdfast continue ID --allow-all --json"],
+  options: AGENT_OPTIONS,
   writes: true,
-  arity: [1, 1],
   run: (call) =>
     runHeadless(call, async (output) => {
       const holdfast = await call.open();

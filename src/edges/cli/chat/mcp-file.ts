@@ -1,3 +1,4 @@
+import type { OptionTexts } from "#edges/cli/options";
 import { readFile } from "node:fs/promises";
 import { LogError } from "#log/errors";
 import { type Fields, fieldsIn, fieldsOf, textIn } from "#log/json/json-fields";
@@ -7,8 +8,10 @@ import { McpServers } from "#agent/mcp/mcp-servers";
 import type { Call } from "#edges/cli/command";
 import { readJson } from "#log/json/read-json";
 
-export const MCP_FLAG_ABOUT = `  --mcp FILE             MCP servers whose tools may be called, asked for like any other: a JSON file
-                         with "mcpServers", as other programs have it; \${NAME} is a variable`;
+export const MCP_OPTION: OptionTexts = {
+  "--mcp FILE":
+    'a JSON file with "mcpServers": the model may call their tools, with approval; ${NAME} is a variable',
+};
 
 /** The servers of `--mcp`, closed when the command is over; null where it was not given. */
 export async function mcpServersOf(call: Call): Promise<McpServers | null> {

@@ -10,21 +10,19 @@ import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const resumeCommand: Command = {
   name: "resume",
-  summary: "Goes on with a conversation where it was left: in its agent's program, or in a chat",
-  usage: ["ID [--print-command]"],
-  about: `One that an agent carried (Claude Code, Codex, opencode) is opened in that agent's own program, with the
-session it holds now, in its folder; what is said there is taken over when Holdfast carries it next. One that a
-model of our own loop carried is opened as \`holdfast chat ID\` does.
-
-  --print-command  prints the command instead of running it, ready to be pasted into a shell`,
+  summary: "Resume a conversation in its own agent, or in chat",
+  forms: ["ID"],
+  about: `Opens a conversation of Claude Code, Codex or opencode in that agent's program, with its current
+session and folder; Holdfast imports what you say there with the next turn it runs. A conversation
+of Holdfast's own loop opens as with \`holdfast chat ID\`. Use \`continue\` to finish an interrupted
+turn in a script.`,
   examples: [
     "holdfast resume ID",
     "holdfast resume ID --print-command",
     "holdfast resume ID --print-command --json",
   ],
-  options: { "print-command": { type: "boolean" } },
+  options: { "--print-command": "print the command for a shell instead of running it" },
   writes: true,
-  arity: [1, 1],
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");

@@ -14,32 +14,26 @@ import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const append: Command = {
   name: "append",
-  summary: "Adds entries from standard input, one JSON object per line",
-  usage: ["ID [--key KEY] [--expect SEQ] [--outside]", "ID --each [--key KEY] [--expect SEQ] [--outside]"],
-  about: `All lines are one batch: it is written whole or not at all, and on disk before the command
-answers. Each line is an entry: its type and payload; id, parentId and time are made for
-you. The parent is the leaf, or the entry before it. Blank lines are skipped.
-
-  --key KEY     the same key is written once; a retry is answered with what is stored
-  --expect SEQ  only if nobody else wrote after this seq; otherwise exit 4
-  --outside     facts from outside a turn (steer, hide, label, title, upstream_end): they
-                never move the leaf and never get in the way of whoever is writing
-  --each        every line is an append of its own, acknowledged by one line
-                {"seq":…,"id":…} once it is durable. The first bad line ends it; what was
-                acknowledged stays. With --key the key of a line is KEY/<line number>.`,
+  summary: "Append entries from standard input",
+  forms: ["ID"],
+  about: `Reads one JSON object per line: the type and payload of an entry. Holdfast adds id, parentId and
+time. The parent is the current entry, or the entry of the line before. Empty lines are skipped.
+All lines are one batch: Holdfast writes all of them or none, and prints a line once they are on
+disk.`,
   examples: [
     `echo '{"type":"message","message":{"role":"user","content":[{"type":"text","text":"Hi"}]}}' | holdfast append ID`,
     `echo '{"type":"model_change","model":"example-2"}' | holdfast append ID --key switch-1`,
     `agent --stream-jsonl | holdfast append ID --each`,
   ],
   options: {
-    key: { type: "string" },
-    expect: { type: "string" },
-    outside: { type: "boolean" },
-    each: { type: "boolean" },
+    "--each":
+      'append each line separately and print {"seq":…,"id":…} once it is on disk; the first invalid line stops the command, and with --key each line uses KEY/<line number>',
+    "--key KEY": "make retries safe: Holdfast writes a key once and returns the stored result after that",
+    "--expect SEQ": "append only if the log still ends at this seq; exit 4 if another writer appended",
+    "--outside":
+      "append annotations (steer, hide, label, title, upstream_end) without disturbing the process that runs a turn",
   },
   writes: true,
-  arity: [1, 1],
   async run(call) {
     const { flags, io, args } = call;
     const holdfast = await call.open();

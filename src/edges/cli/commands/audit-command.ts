@@ -8,23 +8,20 @@ const LINES_AT_ONCE = 500;
 
 export const auditCommand: Command = {
   name: "audit",
-  summary: "Prints who did what in a space: writes, exports, erasures, changes of tokens",
-  usage: ["[--month YYYY-MM]"],
-  about: `Prints the audit log of the space of --space, oldest first: time, token, operation, the conversation
-or token it was about, outcome and address. The token is "local" where a command opened the store itself. An intent
-was stored before its act; the line after it has the outcome. With --json each line is an object.
+  summary: "Print who did what: writes, exports, deletions, tokens",
+  forms: [""],
+  about: `Prints the audit log of the space, oldest first: time, token, operation, conversation or token,
+outcome and address. The token is "local" for commands that opened the store themselves. Holdfast
+stores an intent before the act and the outcome after it.
 
-Refused credentials belong to no space: \`holdfast --space holdfast.server audit\` prints how many came
-from which address.
-
-  --month YYYY-MM  the month (default: this one)`,
+Rejected credentials belong to no space: \`holdfast --space holdfast.server audit\` prints how many
+came from which address.`,
   examples: [
     "holdfast audit",
     "holdfast audit --month 2026-01 --json",
     "holdfast --space holdfast.server audit",
   ],
-  options: { month: { type: "string" } },
-  arity: [0, 0],
+  options: { "--month YYYY-MM": "the month (default: this one)" },
   async run(call) {
     const month = call.flags.text("month");
     const holdfast = await call.open({ readOnly: true });

@@ -14,19 +14,17 @@ import { safeLine, safeText, type Style, wrap } from "#edges/cli/terminal/termin
 
 export const context: Command = {
   name: "context",
-  summary: "Prints what the model is sent: now, or as it was at any entry",
-  usage: ["ID[@ENTRY]", "ID --restore"],
-  about: `The active branch, with the latest compaction's summary in place of what it covers, hidden
-entries left out, and every tool call next to exactly one result. --json prints one
-object with messages, model, leaf and settings; message texts are exactly those stored. At the
-leaf it also says what the agent that was asked last was given of it ("given").
-
-  --restore  also print everything else a turn resumes from: folder, settings, skills, state, MCP
-             servers, memory, run, open turn, calls that wait for your answer, queued messages,
-             and what is missing here`,
+  summary: "Print what the model receives, now or at any entry",
+  forms: ["ID[@ENTRY]"],
+  about: `Prints the active branch as a model gets it: the latest summary in place of the messages it covers,
+without hidden entries, and with exactly one result for every tool call. --json prints one object
+with messages, model, leaf and settings; texts are exactly those stored. At the current entry it
+also has "given": what the last agent received.`,
   examples: ["holdfast context ID", "holdfast context ID --json | jq .messages", "holdfast context ID@m3"],
-  options: { restore: { type: "boolean" } },
-  arity: [1, 1],
+  options: {
+    "--restore":
+      "also print what a turn resumes from: folder, settings, skills, state, MCP servers, memory, run, open turn, calls that wait for your answer, queued messages, and anything missing here",
+  },
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const { conversation: id, entry } = await readAddress(holdfast, call.args[0] ?? "");

@@ -13,15 +13,15 @@ const STATES: { readonly [S in Effect["state"]]: string } = {
 };
 
 export const effects: Command = operationCommand(listEffects, {
-  usage: ["ID [--limit N] [--cursor CURSOR]"],
-  about: `One line for each call, in the order of the calls: what became of it, the tool, its arguments.
-"unknown" was started and nobody knows how it ended: it may have taken effect, so look before
-anyone does it again; Holdfast does not. "not started" was asked for and never begun, "refused" was
-not allowed, by a rule, a person or because nobody was there; "stopped" was ended in the middle,
-and what it had done by then is not undone. With --json these two are in "how".
-
-  --limit N        at most N calls (1 to 500); the cursor of the next ones is on standard error, with --json in "cursor"
-  --cursor CURSOR  the calls after those`,
+  about: `One line per call, in order: state, tool and arguments. "unknown" means that the call started but its
+outcome is unknown: check before you repeat it. Holdfast doesn't repeat it. "not started" calls
+never ran. "refused" calls were denied by a rule, by you, or because nobody could answer.
+"stopped" calls ended early; what they had done by then stays. With --json these two are in
+"how".`,
+  options: {
+    "-n, --limit N": "at most N calls (1 to 500); standard error has the cursor of the next ones",
+    "--cursor CURSOR": "the calls after that cursor",
+  },
   examples: ["holdfast effects ID", "holdfast effects ID --json"],
   remarks: ({ effects: rows, cursor }) => [
     ...(rows.length === 0 ? ["No tool was called in this conversation."] : []),

@@ -1,6 +1,7 @@
 import { systemClock } from "#conversation/clock";
 import type { Conversation, ForkOptions } from "#conversation/conversation";
-import { type Call, type Command, answer, remark, type Flags } from "#edges/cli/command";
+import { type Call, type Command, answer, remark } from "#edges/cli/command";
+import type { Flags } from "#edges/cli/options";
 import { readAddress, findEntryId } from "#edges/cli/operation-command";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import type { EntryBody, EntryOf } from "#log/entry";
@@ -20,30 +21,12 @@ import type { Holdfast } from "#conversation/holdfast";
 
 export const fork: Command = {
   name: "fork",
-  summary: "Makes a new conversation that shares this one up to an entry",
-  usage: [
-    "ID[@ENTRY] [--edit] [--model NAME] [--label LABEL] [--id NEW] [--cwd DIR] [--key KEY]",
-    "RUN[@ENTRY] [--model NAME] [--tools A,B] [--patch-system FILE] [--id NEW] [--cwd DIR] [--key KEY]",
-  ],
-  about: `The source is not touched and the fork sees nothing it adds later. Without ENTRY the fork
-grows from the leaf. It costs the same however long the conversation is. Files and external
-effects are not undone: both conversations see the world as it is now.
-
-  --edit         begins before ENTRY, a message of a person's (the last one unless named), and opens its words in
-                 $VISUAL or $EDITOR; in a pipe the words come from there. They stand in the fork in its place, and
-                 \`holdfast continue\` has them answered. Nothing is forked where they are empty or the same
-  --model NAME   the model that is asked in the fork, as provider/name
-  --label LABEL  the label of the entry that the fork begins with in the end
-  --id NEW       the fork's own id
-  --cwd DIR      the folder the fork is about
-  --key KEY      the same command run twice makes one fork, not two
-
-From a run, by its whole id, the fork begins a run that continues it and shares its seeds; without
-ENTRY from the run's end. What is other than in the run is recorded in the fork:
-
-  --model NAME         the model that is asked, as provider/name
-  --tools A,B          the tools that it is offered
-  --patch-system FILE  what the model is told of its task`,
+  summary: "Fork a conversation at an entry",
+  forms: ["ID[@ENTRY]", "RUN[@ENTRY]"],
+  about: `Creates a conversation that shares the history up to ENTRY (default: the current entry). The source
+doesn't change, and the fork doesn't see entries that the source adds later. A fork costs the
+same at any length. Files and external effects are not undone. Forking a run starts a run in the
+fork that continues it with the same inputs.`,
   examples: [
     "holdfast fork ID",
     "holdfast fork ID@m3 --id second-try",
@@ -52,17 +35,18 @@ ENTRY from the run's end. What is other than in the run is recorded in the fork:
     "holdfast fork RUN@m3 --model openai/gpt-5 --tools read,search",
   ],
   options: {
-    id: { type: "string" },
-    cwd: { type: "string" },
-    key: { type: "string" },
-    edit: { type: "boolean" },
-    label: { type: "string" },
-    model: { type: "string" },
-    tools: { type: "string" },
-    "patch-system": { type: "string" },
+    "--edit":
+      "edit the message at ENTRY (default: your last one) in $VISUAL or $EDITOR, or read it from standard input; it isn't sent yet: run `holdfast continue` to get a reply",
+    "--model NAME": "use this model in the fork, as provider/name",
+    "--label LABEL": "label the entry where the fork starts",
+    "--id NEW": "the id of the fork",
+    "--cwd DIR": "the working folder of the fork",
+    "--key KEY": "make retries safe: Holdfast creates one fork per key",
+    "Runs only": "",
+    "--tools NAME,…": "offer these tools",
+    "--system, --patch-system FILE": "replace the system prompt",
   },
   writes: true,
-  arity: [1, 1],
   async run(call) {
     const { conversation: made, run, output } = await makeFork(call);
     const { leaf, origin } = await made.head();
@@ -93,7 +77,7 @@ async function makeFork(call: Call): Promise<Forked> {
   const found = await findRunToFork(holdfast, text);
   if (found !== null) {
     if (flags.has("edit") || flags.text("label") !== undefined)
-      throw new LogError("invalid_request", "--edit and --label go with a conversation, not with a run");
+      throw new LogError("invalid_request", "--edit and --label need a conversation, not a run");
     const { key: runKey, ...place } = options;
     const runInput = { ...place, ...overrides, ...found };
     const forked = valueOf(await perform(forkRun, runInput, { holdfast, clock: systemClock, key: runKey }));
@@ -106,10 +90,7 @@ async function makeFork(call: Call): Promise<Forked> {
   const { conversation: id, entry } = await readAddress(holdfast, text);
   const { model, ...others } = overrides;
   if (Object.keys(others).length > 0)
-    throw new LogError(
-      "invalid_request",
-      `--tools and --patch-system go with a run, and ${id} is a conversation; nothing was forked`,
-    );
+    throw new LogError("invalid_request", `--tools and --system need a run, but ${id} is a conversation`);
   const edited = flags.has("edit") ? await editedPrompt(call, await holdfast.conversation(id), entry) : null;
   const at = edited?.before ?? entry;
   const { key, ...rest } = options;
@@ -264,21 +245,25 @@ async function isConversation(holdfast: Holdfast, id: string): Promise<boolean> 
 async function overridesOf(
   flags: Flags,
 ): Promise<{ readonly model?: string; readonly tools?: readonly string[]; readonly system?: string }> {
-  const [model, tools, patch] = [flags.text("model"), flags.text("tools"), flags.text("patch-system")];
+  const { model, tools } = flags.texts("model", "tools");
+  const system = await readSystemPrompt(flags);
   const names = tools?.split(",").map((name) => name.trim());
   if (names?.includes("") === true)
-    throw new LogError("invalid_request", "--tools takes names of tools with a comma between them");
+    throw new LogError("invalid_request", "--tools has an empty name. Use NAME,NAME");
   return {
     ...(model === undefined ? {} : { model }),
     ...(names === undefined ? {} : { tools: names }),
-    ...(patch === undefined ? {} : { system: await readPatch(patch) }),
+    ...(system === undefined ? {} : { system }),
   };
 }
 
-async function readPatch(file: string): Promise<string> {
+/** The text of the file that `--system` names. */
+export async function readSystemPrompt(flags: Flags): Promise<string | undefined> {
+  const [file, option] = [flags.text("system"), flags.spelling("system")];
+  if (file === undefined) return undefined;
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new LogError("invalid_request", `--patch-system: ${file} cannot be read`, { file }, { cause });
+    throw new LogError("invalid_request", `${option}: can't read ${file}`, { file }, { cause });
   });
-  if (text.trim() === "") throw new LogError("invalid_request", `--patch-system: ${file} is empty`, { file });
+  if (text.trim() === "") throw new LogError("invalid_request", `${option}: ${file} is empty`, { file });
   return text;
 }

@@ -13,29 +13,21 @@ import { kindOf } from "#transfer/views/entry-preview";
 
 export const log: Command = {
   name: "log",
-  summary: "Prints the log in order, and follows new entries with -f",
-  usage: ["ID [-f] [--after SEQ] [--all]"],
-  about: `What was said and what happened, on every branch, in the order it was written. How turns were
-carried out (attempts, streamed updates, settings) is left out unless --all asks for it. A
-fork's log begins with the branch it inherited, marked as such; then come its own entries,
-counted from 1.
-
-  --all         every entry, under the names of the format
-  -f, --follow  stay and print entries as they become durable, from any process
-  --after SEQ   only the conversation's own entries after this seq
-  --json        every entry itself, one per line, payloads exactly as they were given;
-                an inherited one ends in "inherited":true`,
+  summary: "Print the log in order, and follow it with -f",
+  forms: ["ID"],
+  about: `Prints every branch in the order of writing. The log of a fork starts with the branch it inherited,
+marked as such; its own entries count from 1. With --json each entry is one line, and payloads
+are exactly those stored; an inherited entry ends in "inherited":true.`,
   examples: [
     "holdfast log ID",
     "holdfast log ID --json | jq -c .type",
     "holdfast log ID -f --after 120 --json",
   ],
   options: {
-    follow: { type: "boolean", short: "f" },
-    after: { type: "string" },
-    all: { type: "boolean" },
+    "--all": "include attempts, streamed updates and settings",
+    "-f, --follow": "keep printing new entries, from any process",
+    "--after SEQ": "only the conversation's own entries after this seq",
   },
-  arity: [1, 1],
   async run(call) {
     const { flags } = call;
     const follow = flags.has("follow");

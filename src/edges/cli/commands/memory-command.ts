@@ -17,14 +17,17 @@ import {
 import { perform, valueOf } from "#operations/operation";
 import { openHoldfast } from "#open";
 import { answer, type Call, type Command, remark, type Sink } from "#edges/cli/command";
-import { commandGroup } from "#edges/cli/command";
+import { commandGroup, confirm } from "#edges/cli/command";
+import type { OptionTexts } from "#edges/cli/options";
 import { STATUS } from "#edges/cli/exit";
 import { operationCommand } from "#edges/cli/operation-command";
 import { safeLine, wrap } from "#edges/cli/terminal/terminal";
 
-const SCOPE = "[--scope user|project]";
-const FOLDER = { folder: { type: "string" } } as const;
-const OF_GROUP = { about: "", examples: [] };
+const PLACE: OptionTexts = {
+  "--scope user|project": "yours or the project's (default: both; add: user)",
+  "--folder PATH": "a folder of the project (default: this folder)",
+};
+const SEARCH: OptionTexts = { "-n, --limit COUNT": "at most this many", ...PLACE };
 
 /** Whose memory is meant: the user's and that of the project of a folder. */
 function folderOf({ flags }: Call): { readonly folder: string } {
@@ -33,64 +36,79 @@ function folderOf({ flags }: Call): { readonly folder: string } {
 
 const ls = finishingErasures(
   operationCommand(listMemory, {
-    ...OF_GROUP,
-    usage: [`${SCOPE} [--removed]`],
-    withoutFlag: ["project"],
+    examples: ["holdfast memory"],
+    options: { "--removed": "list removed memories, which you can restore", ...PLACE },
     complete: (_input, call) => folderOf(call),
     rows: "memories",
     text: ({ memories }, _input, out) => memories.map((one) => memoryText(one, out)).join("\n"),
     remarks: ({ memories }, { removed }) =>
-      memories.length > 0 ? [] : [removed === true ? "Nothing was removed." : "Nothing is remembered."],
+      memories.length > 0
+        ? []
+        : [
+            removed === true
+              ? "No removed memories."
+              : "No memories yet. `holdfast memory add TEXT` adds one.",
+          ],
   }),
 );
 
 const search = finishingErasures(
   operationCommand(searchMemory, {
-    ...OF_GROUP,
-    usage: [`WORDS [-n COUNT] ${SCOPE}`],
-    options: { limit: { type: "string", short: "n" } },
-    withoutFlag: ["project"],
+    forms: ["WORDS..."],
+    about: "Matches words in any language. Memories that contain all of them come first.",
+    examples: ["holdfast memory search tests --json"],
+    options: SEARCH,
     complete: (_input, call) => folderOf(call),
     rows: "hits",
     text: ({ hits }, _input, out) => hits.map((one) => memoryText(one, out)).join("\n"),
-    remarks: ({ hits }) => (hits.length > 0 ? [] : ["Nothing found."]),
+    remarks: ({ hits }) => (hits.length > 0 ? [] : ["No memories match."]),
   }),
 );
 
 const add = operationCommand(saveMemory, {
-  ...OF_GROUP,
-  usage: [
-    "TEXT|- [--title TITLE] [--key KEY] [--kind KIND] [--tag TAG]... [--keyword WORD]... [--scope SCOPE]",
+  forms: ["TEXT..."],
+  about: "TEXT - reads standard input. A memory with the same key is replaced. Secrets are rejected.",
+  examples: [
+    'holdfast memory add "Answer in German" --kind preference',
+    'holdfast memory add "Run tests with npm test" --scope project --tag tests',
   ],
-  withoutFlag: ["project", "replaces"],
-  flagNames: { memory: "key", tags: "tag", keywords: "keyword" },
+  options: {
+    "--title TITLE": "the title",
+    "--key KEY": "the key (default: from the first line)",
+    "--kind KIND": MEMORY_KINDS.join(", "),
+    "--tag TAG...": "a tag",
+    "--keyword WORD...": "a word that search finds it by",
+    ...PLACE,
+  },
+  optionFields: { key: "memory", tag: "tags", keyword: "keywords" },
   async complete({ content }, call) {
     return { ...folderOf(call), ...(content === "-" ? { content: await readAll(call.io.stdin) } : {}) };
   },
-  text: ({ key, scope }) => `Remembered as ${safeLine(key)} (${scope})`,
+  text: ({ key, scope }) => `Saved as ${safeLine(key)} (${scope})`,
   // A key that was made of the first line may be that of something else.
   remarks: ({ replaced, content }) =>
     replaced === null || replaced === content
       ? []
-      : [`It takes the place of: ${safeLine(replaced)}\nTo keep both, add that again with another --key.`],
+      : [`It replaces: ${safeLine(replaced)}\nTo keep both, add that text again with another --key.`],
 });
 
 const restore = operationCommand(restoreMemory, {
-  ...OF_GROUP,
-  usage: [`KEY ${SCOPE}`],
-  withoutFlag: ["project"],
+  forms: ["KEY"],
+  examples: ["holdfast memory restore KEY"],
+  options: PLACE,
   complete: (_input, call) => folderOf(call),
   text: ({ key, scope }) => `Restored ${safeLine(key)} (${scope})`,
 });
 
 const rm: Command = {
-  ...OF_GROUP,
   name: "memory rm",
   summary: removeMemory.summary,
-  usage: [`KEY... [--forever --yes] ${SCOPE}`],
-  options: { ...FOLDER, scope: { type: "string" }, forever: { type: "boolean" }, yes: { type: "boolean" } },
+  forms: ["KEY..."],
+  about: `Models don't see a removed memory; \`holdfast memory restore\` reverts it. With --forever Holdfast
+deletes every version of it from the store. Messages that mention it stay.`,
+  examples: ["holdfast memory rm answer_in_german"],
+  options: { "--forever": "delete it permanently", "--yes": "delete without asking", ...PLACE },
   writes: true,
-  arity: [1, Number.POSITIVE_INFINITY],
   async run(call) {
     const context = { holdfast: await call.open(), clock: systemClock };
     const [forever, isSure] = [call.flags.has("forever"), call.flags.has("yes")];
@@ -99,11 +117,11 @@ const rm: Command = {
     // All are found before one is changed.
     const request = { memories: call.args, ...whose, dryRun: !forever || !isSure };
     const { memories } = valueOf(await perform(eraseMemories, request, context));
-    if (forever && !isSure) {
-      const warning = `This would erase ${call.args.map(safeLine).join(", ")} and every earlier wording, for good. Nothing was erased; add --yes to do it.`;
-      if (call.json) throw new LogError("invalid_request", warning, { memory: call.args });
-      await remark(call, warning);
-      return STATUS.caller;
+    if (forever) {
+      const warning = `This permanently deletes ${call.args.map(safeLine).join(", ")} and every earlier version`;
+      if (!(await confirm(call, warning, { expected: "yes", details: { memory: call.args } })))
+        return STATUS.caller;
+      if (!isSure) await perform(eraseMemories, { ...request, dryRun: false }, context);
     }
     for (const place of memories) {
       const { key } = place;
@@ -111,7 +129,7 @@ const rm: Command = {
       await answer(
         call,
         { ...removed, ...place, removed: true, forever },
-        () => `${forever ? "Erased" : "Removed"} ${safeLine(key)} (${place.scope})`,
+        () => `${forever ? "Deleted" : "Removed"} ${safeLine(key)} (${place.scope})`,
       );
     }
     return STATUS.ok;
@@ -119,17 +137,20 @@ const rm: Command = {
 };
 
 const projectCommand: Command = {
-  ...OF_GROUP,
   name: "memory project",
-  summary: "Prints the id of the project of this folder",
-  usage: ["[--write]"],
-  options: { ...FOLDER, write: { type: "boolean" } },
-  arity: [0, 0],
+  summary: "Print the id of this folder's project",
+  forms: [""],
+  about: `The id is in ${PROJECT_FILE}, or else made from the repository, or else from the path.`,
+  examples: ["holdfast memory project --write"],
+  options: {
+    "--write": `write the id to ${PROJECT_FILE}`,
+    "--folder PATH": "the folder (default: this folder)",
+  },
   async run(call) {
     const memory = new Memory(await call.open({ readOnly: true }));
     const { folder } = folderOf(call);
     const project = await memory.projectOf(folder);
-    if (project === null) throw new LogError("invalid_request", `There is no folder ${folder}`);
+    if (project === null) throw new LogError("invalid_request", `Folder ${folder} not found`);
     const { id, root = "", remote = null } = project;
     const file = join(root, PROJECT_FILE);
     const isWritten = call.flags.has("write");
@@ -143,26 +164,12 @@ const projectCommand: Command = {
 export const memoryCommand: Command = commandGroup(
   {
     name: "memory",
-    summary: "Shows and changes what is remembered beyond conversations, of you and of a project",
-    about: `A model is told of it in every conversation: of the user's everywhere, of a project's where that is
-worked on. A project is known by ${PROJECT_FILE} in its folder, else by its repository, else by its
-path. What is added under the same key takes the place of what was there. Secrets are refused.
-
-  ls       what is remembered, newest first; --removed: what may be restored
-  add      remembers TEXT (- reads it from standard input), of the user unless told
-  search   by words in any language; first what has all of them as they are typed
-  rm       is told to no model any more; restore brings it back. With --forever every wording is
-           erased from the store; words that were said in conversations stay there
-  project  the id the project of this folder is known by; --write keeps it in ${PROJECT_FILE}
-
-  --scope user|project  both unless told; add takes user
-  --folder PATH         whose project is meant; this folder unless told
-  --kind KIND           ${MEMORY_KINDS.join(", ")}`,
+    summary: "List, add and remove memories of you and a project",
+    about: `Models receive your memories in every conversation, and a project's memories in its folder.`,
     examples: [
-      'holdfast memory add "Answers are in German" --kind preference',
-      'holdfast memory add "Tests run with npm test" --scope project --tag tests',
+      'holdfast memory add "Answer in German" --kind preference',
       "holdfast memory search tests --json",
-      "holdfast memory rm answers_are_in_german",
+      "holdfast memory rm answer_in_german",
     ],
   },
   [ls, add, search, rm, restore, projectCommand],
@@ -185,7 +192,7 @@ async function writeId(file: string, id: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `${id}\n`, { flag: "wx" }).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "EEXIST")
-      throw new LogError("invalid_request", `${file} is there already; nothing was changed`, { file });
+      throw new LogError("invalid_request", `${file} already exists`, { file });
     throw error;
   });
 }
@@ -200,14 +207,14 @@ function finishingErasures(command: Command): Command {
       for (const scope of scopesFor(await memory.projectOf(folderOf(call).folder))) {
         const { erasing, leftOut } = await scopeLog(memory, scope).read();
         if (leftOut > 0)
-          await remark(call, `The ${scopeWord(scope)}'s log has older ones, too many to be told`);
+          await remark(call, `The ${scopeWord(scope)}'s log has more memories than are listed`);
         if (erasing === null) continue;
         const isFinished = await finishErasing(call, scope);
         await remark(
           call,
           isFinished
-            ? "An erasure had been cut off; it is finished now."
-            : "An erasure was cut off, and this store cannot be written now: the words are still in it.",
+            ? "Finished an interrupted deletion."
+            : "A deletion was interrupted, and this store is read-only now: the text is still in it.",
         );
       }
     },

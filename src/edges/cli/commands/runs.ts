@@ -4,7 +4,7 @@ import type { Run } from "#log/runs/run-row";
 import { check, type JsonText, perform } from "#operations/operation";
 import { listRuns, hydrate } from "#operations/runs";
 import { findId, pagesOf } from "#edges/cli/operation-command";
-import { type Call, type Command, jsonLine, remark, type Sink } from "#edges/cli/command";
+import { type Call, type Command, commandGroup, jsonLine, remark, type Sink } from "#edges/cli/command";
 import type { ContentBlock, Message } from "#log/message";
 import type { Json } from "#log/json/json-text";
 import { seedMessages } from "#log/runs/seed-messages";
@@ -19,35 +19,25 @@ import { shortId } from "#transfer/views/safe-text";
 
 const PAGE = 100;
 
-export const runsCommand: Command = {
-  name: "runs",
-  summary: "Lists runs: what began when and by what, how it went and what it cost",
-  usage: ["[ID] [--mailbox M] [--trigger T] [--since TIME] [--until TIME] [--along] [-n COUNT]"],
-  about: `A run is what happens in a conversation from one trigger on: an email, a timer, a chat.
-Oldest first, those of one conversation in the order of its log. In a pipe one line each, with a tab
-between run, conversation, time, status, trigger and mailbox. With --json one object per line.
-
-  ID           only those of this conversation
-  --mailbox M  only those of this mailbox
-  --trigger T  only those that this type of trigger began, such as email or chat
-  --since TIME --until TIME
-               only those begun at that time or later, and before that one
-  --along      with ID: also those of the conversations that it was forked from or that caused it
-  -n COUNT     at most this many, the newest of them`,
+const listCommand: Command = {
+  name: "runs list",
+  summary: "List runs: trigger, time, status and cost",
+  forms: ["[ID]"],
+  about: `A run is everything that one trigger starts: an email, a timer, a chat. Oldest first. In a pipe
+each line has run, conversation, time, status, trigger and mailbox, separated by tabs.`,
   examples: [
     "holdfast runs --mailbox billing -n 10",
     "holdfast runs ID --json | jq .usage.costMicros",
     "holdfast runs ID --along --trigger email",
   ],
   options: {
-    mailbox: { type: "string" },
-    trigger: { type: "string" },
-    since: { type: "string" },
-    until: { type: "string" },
-    along: { type: "boolean" },
-    limit: { type: "string", short: "n" },
+    "--mailbox NAME": "runs of this mailbox",
+    "--trigger TYPE": "runs of this trigger type, such as email or chat",
+    "--since TIME": "runs that started at this time or later",
+    "--until TIME": "runs that started before this time",
+    "--along": "with ID: also runs of the conversations it was forked from or caused by",
+    "-n, --limit COUNT": "the newest runs only, at most this many",
   },
-  arity: [0, 1],
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const { out } = call.io;
@@ -58,7 +48,7 @@ between run, conversation, time, status, trigger and mailbox. With --json one ob
       const line = out.isTerminal ? runLine(run, Date.now(), view) : plainRunLine(run);
       await out.write(call.json ? jsonLine(run) : `${line}\n`);
     }
-    if (count === 0 && !call.json) await remark(call, "No run is like that.");
+    if (count === 0 && !call.json) await remark(call, "No runs match.");
   },
 };
 
@@ -90,20 +80,18 @@ async function* eachRun(holdfast: Holdfast, input: object): AsyncGenerator<Run> 
   for await (const { runs } of pagesOf(listRuns, { ...input, limit: PAGE }, { holdfast })) yield* runs;
 }
 
-export const hydrateCommand: Command = {
-  name: "hydrate",
-  summary: "Shows a run as it was: seeds, messages, what its next request would send",
-  usage: ["RUN [--conversation ID]"],
-  about: `Only the run's own stretch of the log is read: two runs of one conversation are never mixed. RUN is
-the whole id, as \`holdfast runs\` lists it. --json prints one object: run (the row that \`runs\` prints),
-seeds (what the model saw when it began), messages (those of the run alone), context (what its next
-request would send), state and totals, all as stored. Without --json long tool results are shortened.
-
-  --conversation ID  the conversation it is in, where an import has brought the same run twice; or
-                     a fork, which shows the run as far as it inherited it`,
-  examples: ["holdfast hydrate RUN", "holdfast hydrate RUN --json | jq .context.messages"],
-  options: { conversation: { type: "string" } },
-  arity: [1, 1],
+const showCommand: Command = {
+  name: "runs show",
+  summary: "Show a run: inputs, messages and its next request",
+  forms: ["RUN"],
+  about: `RUN is the whole id that \`holdfast runs\` prints. --json prints one object: run, seeds (its inputs,
+such as the system prompt), messages, context (its next request), state and totals, all as stored.
+Without --json long tool results are shortened.`,
+  examples: ["holdfast runs show RUN", "holdfast runs show RUN --json | jq .context.messages"],
+  options: {
+    "--conversation ID":
+      "the conversation of the run, if several have it after an import; or a fork, to see the part it inherited",
+  },
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const [run = ""] = call.args;
@@ -206,3 +194,13 @@ function plainRunLine(run: Run): string {
 function triggerText({ trigger: { type, id } }: Pick<Run, "trigger">): string {
   return id === null ? type : `${type} ${id}`;
 }
+
+export const runsCommand: Command = commandGroup(
+  {
+    name: "runs",
+    summary: "List runs, or show one",
+    about: listCommand.about,
+    examples: [...listCommand.examples, ...showCommand.examples],
+  },
+  [listCommand, showCommand],
+);

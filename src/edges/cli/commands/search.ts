@@ -9,20 +9,19 @@ import { safeLine } from "#edges/cli/terminal/terminal";
 
 export const search: Command = {
   name: "search",
-  summary: "Finds entries that hold all the words",
-  usage: ["WORDS [--in ID] [-n COUNT]"],
-  about: `Every word must occur, in any case, with or without accents, and also inside longer words. The
-newest hits come first, each with its ID@ENTRY, ready to be pasted into another command. Hidden entries are left out.
-
-  --in ID   only in this conversation
-  -n COUNT  at most this many (${SEARCH_HITS} by default, 500 at most)`,
+  summary: "Find entries that contain all the words",
+  forms: ["WORDS..."],
+  about: `Matches words in any case, with or without accents, and inside longer words. The newest hits come
+first, each as ID@ENTRY for use in another command. Hidden entries are left out.`,
   examples: [
     "holdfast search changelog",
-    'holdfast search "rate limit" --in ID -n 5',
+    "holdfast search rate limit --in ID -n 5",
     "holdfast search timeout --json",
   ],
-  options: { in: { type: "string" }, limit: { type: "string", short: "n" } },
-  arity: [1, Number.POSITIVE_INFINITY],
+  options: {
+    "--in ID": "search this conversation only",
+    "-n, --limit COUNT": `at most this many hits (default: ${SEARCH_HITS}, at most 500)`,
+  },
   async run(call) {
     // Opened for writing where it can be: a search brings the index up to date.
     const holdfast = await call.open().catch((error: unknown) => {

@@ -17,17 +17,13 @@ const RESULT_LINES = 6; // a glance; `log` and `context` have all of it
 
 export const show: Command = {
   name: "show",
-  summary: "Prints a conversation as people read it",
-  usage: ["ID[@ENTRY] [--focused]"],
-  about: `The active branch, or the one that ends at ENTRY: prompts, replies, tool calls with their
-results in short, compactions as a line. Internal messages are left out; hidden ones are
-marked, and so are a turn that did not end well and a session that took the place of another,
-with the reason. Nothing is shortened in the log itself: see \`holdfast log\`.
-
-  --focused  only what people asked, and the words they were answered with in the end`,
+  summary: "Print a conversation",
+  forms: ["ID[@ENTRY]"],
+  about: `Prints the active branch, or the one that ends at ENTRY: prompts, replies, tool calls with short
+results, and compactions as a line. Hidden messages, interrupted turns and changes of the agent
+session are marked. \`holdfast log ID\` prints everything.`,
   examples: ["holdfast show ID", "holdfast show ID@before-refactoring", "holdfast show ID --json"],
-  options: { focused: { type: "boolean" } },
-  arity: [1, 1],
+  options: { "--focused": "prompts and final answers only" },
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const { conversation, entry } = await findAddress(holdfast, call.args[0] ?? "");

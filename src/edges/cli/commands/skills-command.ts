@@ -7,8 +7,6 @@ import { ownSkills } from "#edges/cli/chat/own-skills";
 import { safeLine, safeText } from "#edges/cli/terminal/terminal";
 
 const VERB = {
-  about: "",
-  examples: [],
   context: (call: Call): { readonly skills: Skills; readonly folder: string } => ({
     skills: ownSkills(call.io.env),
     folder: process.cwd(),
@@ -23,7 +21,11 @@ function listHere(call: Call): Promise<SkillList> {
 
 const ls = operationCommand(listServedSkills, {
   ...VERB,
-  usage: [""],
+  about: `A skill is a folder with a SKILL.md, in the open format of Agent Skills. Holdfast looks in
+.agents/skills and .claude/skills of the repository, then in the same folders of your home; the
+first skill of a name counts. Skills that can't be loaded are listed with the reason. In a chat,
+/skill NAME activates one; a model may activate one too.`,
+  examples: ["holdfast skills", "holdfast skills --json"],
   async json(_output, _input, call) {
     const { skills, issues } = await listHere(call);
     return {
@@ -43,14 +45,14 @@ const ls = operationCommand(listServedSkills, {
   async remarks({ skills }, _input, call) {
     const { issues } = await listHere(call);
     const messages = issues.map(({ message }) => safeLine(message));
-    return skills.length > 0 ? messages : [...messages, "There are no skills here."];
+    return skills.length > 0 ? messages : [...messages, "No skills found."];
   },
 });
 
 const show = operationCommand(getSkill, {
   ...VERB,
-  usage: ["NAME"],
-  withoutFlag: ["conversation"],
+  forms: ["NAME"],
+  examples: ["holdfast skills show NAME"],
   async json({ moreFiles }, { skill }, call) {
     const { folder } = (await listHere(call)).skills.find(({ name }) => name === skill) ?? {};
     return { folder, filesCut: moreFiles };
@@ -65,11 +67,8 @@ const show = operationCommand(getSkill, {
 export const skillsCommand: Command = commandGroup(
   {
     name: "skills",
-    summary: "Lists the skills that conversations in this folder may activate, or shows one",
-    about: `A skill is a folder with a SKILL.md, in the open format of Agent Skills. It is looked for in
-.agents/skills and .claude/skills of the project, which is the nearest repository upwards, then
-in the same folders of your home; of two with one name the first is taken. What cannot be taken
-is told with the reason. In a chat, /skill NAME activates one, and a model may do so by itself.`,
+    summary: "List the skills of this folder, or show one",
+    about: ls.about,
     examples: ["holdfast skills", "holdfast skills show NAME", "holdfast skills --json"],
   },
   [ls, show],

@@ -10,18 +10,15 @@ import type { ConversationNode } from "#conversation/read-tree";
 
 export const tree: Command = {
   name: "tree",
-  summary: "Draws all branches, with the active one marked",
-  usage: ["ID [--filter all|default|no-tools|user|labeled]"],
-  about: `Every entry that lies on a branch, from the root down. "•" marks the branch that ends at the
-leaf, "←" the leaf itself, "⑂" what a fork inherited. The id shown is as short as it may
-be: ID@ENTRY takes it as it stands.
-
-  --filter  which entries: all (unless told), default (without changes of settings), no-tools (also without
-            calls and results), user (what people said), labeled. What is left out is no gap: an entry stands
-            under the nearest one above it that is shown`,
+  summary: "Draw all branches of a conversation",
+  forms: ["ID"],
+  about: `Prints every entry from the root down. "•" marks the active branch, "←" the current entry, and "⑂"
+entries that a fork inherited. Use a printed id as ENTRY in ID@ENTRY.`,
   examples: ["holdfast tree ID", "holdfast tree ID --json | jq '.nodes[] | select(.active) | .id'"],
-  options: { filter: { type: "string" } },
-  arity: [1, 1],
+  options: {
+    "--filter all|default|no-tools|user|labeled":
+      "which entries: all (default), default (without settings), no-tools (also without calls and results), user (your prompts) or labeled",
+  },
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const conversation = await findConversation(holdfast, call.args[0] ?? "");

@@ -9,18 +9,14 @@ import type { UsageSum } from "#log/add-usage";
 
 export const usage: Command = {
   name: "usage",
-  summary: "Shows the tokens a conversation, or all of them, used, and what they cost",
-  usage: ["[ID] [--by day|model|conversation]"],
-  about: `Every attempt counts, also one that failed, was cancelled or was made again. What a fork
-inherited was paid by its source and counts there. Input is what came from no cache. An answer
-without a known price is in no cost: the cost is then unknown, or "at least" the rest. With --json
-costMicros is null where no cost is known, and unpricedAnswers counts these answers. The total
-includes replays, which also have a line of their own.
-
-  --by WHAT  day (in UTC), model (unless told) or conversation`,
+  summary: "Show tokens and cost, by model, day or conversation",
+  forms: ["[ID]"],
+  about: `Counts every attempt, including failed, canceled and repeated ones. A fork counts its own usage; its
+source counts what the fork inherited. INPUT is tokens that came from no cache. If a price is
+unknown, the cost is "unknown" or "at least"; with --json costMicros is null and
+unpricedAnswers counts the answers without a price. Replays have a line of their own.`,
   examples: ["holdfast usage", "holdfast usage ID --by day", "holdfast usage --by conversation --json"],
-  options: { by: { type: "string" } },
-  arity: [0, 1],
+  options: { "--by day|model|conversation": "one line for each (days are UTC; default: model)" },
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const context = { holdfast, clock: systemClock };

@@ -1,3 +1,4 @@
+import { LogError } from "#log/errors";
 import { parseEntryId } from "#log/ids";
 import { compareNamed, diff as diffOperation, type DiffOptions, diffPieces } from "#operations/comparisons";
 import { check } from "#operations/operation";
@@ -22,21 +23,13 @@ const FLUSH_CHARS = 65_536;
 
 export const diffCommand: Command = {
   name: "diff",
-  summary: "Compares branches, forks or replays: what was called, said and spent",
-  usage: ["A B [B…] [--tools-only] [--stat] [--all] [--exit-code]"],
-  about: `A and B are ID, ID@ENTRY or ID@LABEL: two branches of a conversation, forks of one, a
-conversation and its replay. They are compared from the last entry that all of them have; those that
-have none in common are said to be unrelated and compared from their starts. Prompts hold turns
-together; then tool calls are compared by name, arguments and order, then what was said.
+  summary: "Compare branches, forks or replays",
+  forms: ["A B [B...]"],
+  about: `A and B are ID, ID@ENTRY or ID@LABEL: two branches, two forks, or a conversation and its replay.
+Holdfast compares them after their last common entry: tool calls by name, arguments and order,
+then texts. Thinking, settings and compactions are not compared.
 
-  =  the same   ~  changed   −  only in A   +  only in B
-
-Thinking, settings and compactions are not compared. Times are those of the turns alone.
-
-  --tools-only  compares calls and nothing else
-  --stat        prints where they part and the totals, not each change
-  --all         prints what is the same, too, and changed texts whole
-  --exit-code   ends with 1 where there is a difference; else it is no failure`,
+  =  same   ~  changed   −  only in A   +  only in B`,
   examples: [
     "holdfast diff ID@first-try ID",
     "holdfast diff ID FORK --tools-only --exit-code",
@@ -44,19 +37,20 @@ Thinking, settings and compactions are not compared. Times are those of the turn
     "holdfast diff ID FORK --json | jq .divergence",
   ],
   options: {
-    "tools-only": { type: "boolean" },
-    stat: { type: "boolean" },
-    all: { type: "boolean" },
-    "exit-code": { type: "boolean" },
+    "--tools-only": "compare tool calls only",
+    "--stat": "print the point of divergence and totals only",
+    "--all": "print equal parts too, and changed texts whole",
+    "--exit-code": "exit with 8 if they differ",
   },
-  arity: [2, BRANCHES_MAX + 1],
   async run(call) {
     const { flags } = call;
+    if (call.args.length > BRANCHES_MAX + 1)
+      throw new LogError("invalid_request", `Too many branches. Compare at most ${BRANCHES_MAX + 1}`);
     const options = { toolsOnly: flags.has("tools-only"), stat: flags.has("stat"), all: flags.has("all") };
     const diffs = await compare(call, options);
     if (call.json) for (const one of diffs) await writeJson(call, one, options);
     else await writeText(call, diffs);
-    return flags.has("exit-code") && diffs.some(({ diff }) => !diff.isSame) ? STATUS.unexpected : STATUS.ok;
+    return flags.has("exit-code") && diffs.some(({ diff }) => !diff.isSame) ? STATUS.differs : STATUS.ok;
   },
 };
 

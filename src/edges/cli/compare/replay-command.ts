@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { replay } from "#agent/replay/replay-models";
 import type {
   ReplayEvent,
@@ -15,10 +15,11 @@ import { cwdOf } from "#log/projections/settings";
 import { check } from "#operations/operation";
 import { startReplay } from "#operations/replays";
 import { missingModel, turnFlags } from "#edges/cli/chat/agent-flags";
+import { readSystemPrompt } from "#edges/cli/commands/fork";
 import { type Call, type Command, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
-import { MCP_FLAG_ABOUT } from "#edges/cli/chat/mcp-file";
-import { REMOTE_ABOUT, REMOTE_OPTIONS, remoteBundle, isUrl } from "#edges/cli/transfer/remote-bundle";
+import { MCP_OPTION } from "#edges/cli/chat/mcp-file";
+import { REMOTE_OPTIONS, remoteBundle, isUrl } from "#edges/cli/transfer/remote-bundle";
 import { bundleFile, spooledFile, type ImportFile } from "#transfer/bundles/open-import";
 import { safeLine } from "#edges/cli/terminal/terminal";
 import { folderHere, modelOpener, replayAgent } from "./replay-agent.ts";
@@ -32,36 +33,14 @@ import { findAddress, findConversation } from "#edges/cli/address";
 
 export const replayCommand: Command = {
   name: "replay",
-  summary: "Sends the prompts of a run or a branch once more, to other models, without effects",
-  usage: [
-    "RUN|ID[@ENTRY]|FILE|URL --model PROVIDER/NAME [--model …] [--tools dry-run|recorded|live] [--from-message N] [--fail-on-divergence]",
-  ],
-  about: `The argument is the id of a run, else a conversation, else a file as \`export\` writes it, which is
-imported under a new id first (./NAME is always a file), else the address of a conversation on a
-server, https://SERVER/c/ID, which is fetched as a bundle. The prompts are sent in order, each after the
-turn before it ended, by the real loop and on a fork: one for each model. The original is not
-touched, and what the replay uses is counted on its forks alone, as runs of the trigger "replay".
+  summary: "Send recorded prompts again, to other models",
+  forms: ["RUN|ID[@ENTRY]|FILE|URL"],
+  about: `Sends the prompts of a run or a branch again, in order, on a fork for each model. Tools have no
+effects by default, and the original doesn't change. The argument is a run, a conversation, an
+exported file (./NAME is always a file) or https://SERVER/c/ID. Usage counts on the forks.
 
-  --model PROVIDER/NAME  may be given more than once; the original's own unless given
-  --conversation ID      where the run is, if an import has brought it into several
-  --tools MODE           dry-run (unless told): tools without effects run, others say what they would
-                         do, and those that cannot are told to the model as not run;
-                         recorded: every call gets what the same call gave in the original;
-                         live: tools run, and each effect is asked for again at the terminal
-  --from-message N       keeps messages 1 to N-1, and begins with the first prompt from N on
-  --patch-system FILE    what the model is told of its task, in place of what the agent says; recorded
-  --max-steps N          stops each replay after so many answers of the model
-  --max-cost USD         stops each replay that has cost so much, such as 0.50
-  --agent MODULE         a host's own agent: a module that exports a function \`agent\`, which gives the
-                         options of \`new Agent\` (tools, system, permission, openModel)
-  --base-url URL         where the models are served; what the original says of that is not believed
-${MCP_FLAG_ABOUT}
-  --no-memory            the model is told nothing of memory
-${REMOTE_ABOUT}
-  --fail-on-divergence   exit with 1 where a call differs from the original
-
-Calls are compared by name, arguments and order, with --tools recorded by their results too;
-different text is not a divergence. It ends with 0 when all prompts were sent, else as \`chat -p\` does. \`holdfast diff\` shows each change.`,
+Holdfast compares calls by name, arguments and order; different text isn't a divergence. Exits
+with 0 if all prompts were sent. \`holdfast diff\` shows each change.`,
   examples: [
     "holdfast replay ID --model openai/gpt-5 --model anthropic/claude-sonnet-5-5",
     "holdfast replay production.jsonl --model sim --agent ./agent.js",
@@ -69,22 +48,23 @@ different text is not a divergence. It ends with 0 when all prompts were sent, e
     "holdfast replay ID --model openai/gpt-5 --tools recorded --fail-on-divergence --json",
   ],
   options: {
-    model: { type: "string", multiple: true },
-    conversation: { type: "string" },
-    tools: { type: "string" },
-    "from-message": { type: "string" },
-    "patch-system": { type: "string" },
-    "max-steps": { type: "string" },
-    "max-cost": { type: "string" },
-    agent: { type: "string" },
-    "base-url": { type: "string" },
-    mcp: { type: "string" },
-    "no-memory": { type: "boolean" },
-    "fail-on-divergence": { type: "boolean" },
+    "--model PROVIDER/NAME...": "a model (default: the original's)",
+    "--tools dry-run|recorded|live":
+      "dry-run (default): only tools without side effects run; recorded: each call returns its recorded result; live: tools run, and each side effect asks at the terminal",
+    "--from-message N": "keep messages 1 to N-1 and start with the first prompt from N on",
+    "--fail-on-divergence": "exit with 8 if a call differs from the original",
+    "--system, --patch-system FILE": "replace the system prompt",
+    "--max-steps N": "stop each replay after N answers of the model",
+    "--max-cost USD": "stop each replay at this cost, such as 0.50",
+    "--conversation ID": "the conversation of the run, if several have it after an import",
+    "--agent MODULE": "a module that exports `agent`, a function that returns the options of `new Agent`",
+    "--base-url URL": "the URL of the models (the URL recorded in the original is ignored)",
+    ...MCP_OPTION,
+    "--no-memory": "don't send memory",
+    "From a server": "",
     ...REMOTE_OPTIONS,
   },
   writes: true,
-  arity: [1, 1],
   async run(call) {
     const flags = await replayFlags(call);
     const holdfast = await call.open();
@@ -120,25 +100,17 @@ async function replayFlags(call: Call): Promise<FlagOptions> {
   const models = flags.list("model");
   const tools = (flags.text("tools") ?? "dry-run") as ReplayTools;
   const fromMessage = flags.count("from-message");
-  const patch = flags.text("patch-system");
+  const patchSystem = await readSystemPrompt(flags);
   const { maxSteps, maxCostMicros } = turnFlags(call);
   check(startReplay, { models, tools, ...(fromMessage === undefined ? {} : { fromMessage }) });
   return {
     models,
     tools,
     ...(fromMessage === undefined ? {} : { fromMessage }),
-    ...(patch === undefined ? {} : { patchSystem: await readPatch(patch) }),
+    ...(patchSystem === undefined ? {} : { patchSystem }),
     ...(maxSteps === undefined ? {} : { maxSteps }),
     ...(maxCostMicros === undefined ? {} : { maxCostMicros }),
   };
-}
-
-async function readPatch(file: string): Promise<string> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
-    throw new LogError("invalid_request", `--patch-system: ${file} cannot be read`, { file }, { cause });
-  });
-  if (text.trim() === "") throw new LogError("invalid_request", `--patch-system: ${file} is empty`, { file });
-  return text;
 }
 
 async function replayHere(
@@ -206,7 +178,7 @@ function statusOf(results: readonly ReplayResult[], failsOnDivergence: boolean):
   if (failed.length > 0)
     return failed.every((one) => LATER.has(one.class)) ? STATUS.unavailable : STATUS.unexpected;
   const diverged = failsOnDivergence && results.some(({ divergence }) => divergence !== null);
-  return diverged ? STATUS.unexpected : STATUS.ok;
+  return diverged ? STATUS.differs : STATUS.ok;
 }
 
 /** A person at the terminal: who is asked, and may stop it all. */

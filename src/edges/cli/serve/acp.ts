@@ -12,35 +12,15 @@ const TOOL_PATIENCE = 10; // a tool may well be silent for longer
 
 export const acp: Command = {
   name: "acp",
-  summary: "Stand between an editor and an ACP agent, so that the conversation outlives its sessions",
-  usage: [
-    "--model PROVIDER/NAME [--base-url URL] [--mcp FILE] [--no-memory]",
-    "[--agent NAME=COMMAND]... [--account NAME=ACCOUNT]... [--on-limit park|switch|ask] [--silence SECONDS] [-- COMMAND [ARGUMENT...]]",
-  ],
-  about: `Speaks ACP on standard input and output: to the editor it is one agent whose session ids
-never change; behind it runs COMMAND, whose sessions may die as they like. Everything said
-and done is recorded first-hand, so a limit, a crash, a deleted transcript or another agent
-costs nothing but a notice. What the agent says passes through unchanged.
+  summary: "Run an agent for your editor (ACP)",
+  forms: ["[-- COMMAND...]"],
+  about: `Your editor starts this command and talks to one agent whose session ids never change; Holdfast runs
+COMMAND and records everything. After a rate limit, a crash, a lost session or a switch to another
+agent, the conversation continues. The agent's messages pass through unchanged.
 
-  --model PROVIDER/NAME our own agent loop with this model, in place of an agent: it reads, writes, searches and
-                        runs commands in the folder of the conversation, and asks before it changes anything.
-                        The editor shows an option "Model"; /model, /skill, /compact and /continue are its
-                        commands
-  --base-url URL        where an openai-compatible model is served
-  --no-memory           that model is told nothing of memory, and saves nothing in it
-  --mcp FILE            with --model: MCP servers beside those that the editor gives, as \`chat\` has them
-  --agent NAME=COMMAND  an agent to choose from; may be given several times. With more than one,
-                        the editor shows an option "Agent", and /agent NAME goes on with another
-  --account NAME=ACCOUNT  whose login that agent runs with, in a word of your own; with a single agent
-                        ACCOUNT alone will do. A session is only resumed under the account it
-                        began under, and \`holdfast sign-out --account ACCOUNT\` ends them all
-  --on-limit WHAT       when an agent is at its limit: park keeps the prompt and says until when
-                        (the default), switch goes on with the next agent, ask asks
-  --silence SECONDS     says so when an agent has been silent for so long; 60 unless given, 0 never
-
-The names ${VENDORS.map(({ name }) => name).join(", ")} say how an agent words its failures and where it
-keeps its own history; without a name it is taken from the command. How to set this up in Zed,
-JetBrains, Neovim and others: docs/how-to/integrate/acp-editors.md.`,
+The names ${VENDORS.map(({ name }) => name).join(", ")} select how Holdfast reads an agent's errors and
+records; without a name it uses the command. \`npm docs holdfast\` opens the guide for Zed,
+JetBrains and Neovim.`,
   examples: [
     "holdfast acp -- npx @agentclientprotocol/claude-agent-acp",
     `holdfast acp --agent claude="npx @agentclientprotocol/claude-agent-acp" --agent codex="npx @agentclientprotocol/codex-acp" --on-limit ask`,
@@ -48,27 +28,28 @@ JetBrains, Neovim and others: docs/how-to/integrate/acp-editors.md.`,
     "holdfast acp --model anthropic/claude-sonnet-5-5",
   ],
   options: {
-    model: { type: "string" },
-    "base-url": { type: "string" },
-    "no-memory": { type: "boolean" },
-    mcp: { type: "string" },
-    agent: { type: "string", multiple: true },
-    account: { type: "string", multiple: true },
-    "on-limit": { type: "string" },
-    silence: { type: "string" },
+    "--agent NAME=COMMAND...": "an agent; with several, the editor shows an option to choose one",
+    "--account NAME=ACCOUNT...":
+      "the login of that agent, under a name of your choice; Holdfast resumes a session only under its own account",
+    "--on-limit park|switch|ask":
+      "at a rate limit: park keeps the prompt until the limit resets (default), switch continues with the next agent, ask asks you",
+    "--silence SECONDS": "report an agent that is silent for so long (default: 60; 0: never)",
+    "Holdfast's own agent loop": "",
+    "--model PROVIDER/NAME":
+      "run this model in place of an agent: it reads, writes, searches and runs commands in the folder, and asks before it changes anything",
+    "--base-url URL": "the URL of an openai-compatible model",
+    "--mcp FILE": "MCP servers, in addition to those of the editor",
+    "--no-memory": "don't read or save memory",
   },
   writes: true,
-  arity: [0, Number.POSITIVE_INFINITY],
   async run(call) {
     const { io, flags } = call;
-    const value = flags.text("on-limit") ?? "park";
-    const onLimit = ON_LIMIT.find((option) => option === value);
-    if (onLimit === undefined)
-      throw new LogError("invalid_request", `--on-limit takes ${ON_LIMIT.join(", ")}, not "${value}"`);
-    if (call.json)
-      throw new LogError("invalid_request", "acp has no --json: what it prints is the protocol's own");
+    const onLimit = flags.choice("on-limit", ON_LIMIT) ?? "park";
+    if (call.json) throw new LogError("invalid_request", "acp has no --json: it prints the protocol");
     if (io.stdinIsTerminal)
-      await io.err.write("This speaks the Agent Client Protocol; an editor starts it. Ctrl-D ends it.\n");
+      await io.err.write(
+        "Your editor starts this command: it speaks the Agent Client Protocol. Ctrl-D quits.\n",
+      );
     const agentArguments = {
       agents: flags.list("agent"),
       command: call.args,
@@ -108,14 +89,14 @@ JetBrains, Neovim and others: docs/how-to/integrate/acp-editors.md.`,
 function modelOf({ flags }: Call, others: Parameters<typeof agentsOf>[0]): string | null {
   const [model, baseUrl] = [flags.text("model"), flags.text("base-url")];
   if (model === undefined && baseUrl !== undefined)
-    throw new LogError("invalid_request", "--base-url says where the model of --model is served; name one");
+    throw new LogError("invalid_request", "--base-url needs --model PROVIDER/NAME");
   if (model === undefined && flags.text("mcp") !== undefined)
-    throw new LogError("invalid_request", "--mcp is for the model of --model; name one");
+    throw new LogError("invalid_request", "--mcp needs --model PROVIDER/NAME");
   if (model === undefined) return null;
   if (Object.values(others).some((values) => values.length > 0))
     throw new LogError(
       "invalid_request",
-      "--model is our own agent loop, and stands alone: leave out the agents, or start a second one for them",
+      "--model runs Holdfast's own agent loop. Remove the agents, or start a second `holdfast acp` for them",
     );
   return model;
 }

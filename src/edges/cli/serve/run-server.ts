@@ -4,7 +4,7 @@ import { LogError } from "#log/errors";
 import { join, resolve } from "node:path";
 import { HttpHandler, type ServerLog, knownNames, listen } from "#edges/http/index";
 import { type Grant, THIS_RUN, grantOf } from "#edges/http/access/grant";
-import { type Call, type Flags, packageVersion, remark } from "#edges/cli/command";
+import { type Call, packageVersion, remark } from "#edges/cli/command";
 import { ownSkills } from "#edges/cli/chat/own-skills";
 import { ownRecords } from "#edges/cli/chat/native-records";
 import { type ServerRun, ownRun, publicUrlOf, supervisedRun } from "./server-run.ts";
@@ -134,8 +134,8 @@ const FORMATS = ["text", "json"] as const;
 
 /** Writes what a server logs to stderr, as `--log-format` and `--log-level` say: one line for each event. */
 export function logLines({ flags, io }: Call, ordinary: LogLevel): ServerLog {
-  const format = oneOf(flags, "log-format", FORMATS) ?? "text";
-  const minLevel = LEVELS.indexOf(oneOf(flags, "log-level", LEVELS) ?? ordinary);
+  const format = flags.choice("log-format", FORMATS) ?? "text";
+  const minLevel = LEVELS.indexOf(flags.choice("log-level", LEVELS) ?? ordinary);
   return (level, message, fields) => {
     if (LEVELS.indexOf(level) < minLevel) return;
     const time = new Date().toISOString();
@@ -145,16 +145,6 @@ export function logLines({ flags, io }: Call, ordinary: LogLevel): ServerLog {
         : `${time} ${level.padEnd(5)} ${message} ${textOf(fields)}`.trimEnd();
     void io.err.write(`${line}\n`);
   };
-}
-
-function oneOf<T extends string>(flags: Flags, name: string, choices: readonly T[]): T | undefined {
-  const value = flags.text(name);
-  const choice = choices.find((one) => one === value);
-  if (value !== undefined && choice === undefined)
-    throw new LogError("invalid_request", `Invalid --${name} "${value}". Use ${choices.join(", ")}.`, {
-      option: name,
-    });
-  return choice;
 }
 
 /** `name=value` pairs; an error last, as it reads. Text of clients is quoted, so that no line can be forged. */

@@ -1,48 +1,38 @@
+import type { OptionTexts } from "#edges/cli/options";
 import type { Command } from "#edges/cli/command";
+
+/** The agents and models that run turns, for `serve` and `ui`. */
+export const TURN_OPTIONS: OptionTexts = {
+  "--model PROVIDER/NAME...":
+    "run turns with Holdfast's own agent loop; clients choose among several models. Its tools work in the folder of --cwd, and changes wait for a client's approval. sim needs no key",
+  "--agent NAME=COMMAND...":
+    "run turns with an ACP agent, started on demand; `--agent simulated` needs no key and can inject failures",
+  "--account NAME=ACCOUNT...": "the login of that agent, as for `holdfast acp`",
+  "--cwd DIR": "the working folder of agents and new conversations",
+  "--base-url URL": "the URL of an openai-compatible model",
+  "--no-memory": "don't read or save memory",
+  "--speed N": "how many times as fast as a real one the simulated agent works (default: 1)",
+};
+
+/** Where `serve` and `ui` listen, and what they print. */
+export const LISTEN_OPTIONS: OptionTexts = {
+  "--port N": "the port (default: a free one)",
+  "--host ADDRESS":
+    "the address to listen on (default: 127.0.0.1); any other needs --allow-host, and a TLS proxy in front",
+  "--allow-host NAME...": "a host name and port that clients may use, such as box.local:8080",
+  "--read-only": "reject every write, whatever the token allows",
+  "--print-link": "print the link (and with --json a token) even if output isn't a terminal",
+};
 
 export const serveCommand: Command = {
   name: "serve",
-  summary: "Serves conversations over HTTP, to programs and browsers with a token",
-  usage: [
-    "[--port N] [--host ADDRESS] [--allow-host NAME]... [--public-url URL] [--trusted-proxy ADDRESS]... [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]... [--account NAME=ACCOUNT]... [--otel] [--no-ui] [--rate N] [--print-link] [--log-format text|json] [--log-level LEVEL] [--read-only] [-- COMMAND [ARGUMENT...]]",
-  ],
-  about: `Listens on this machine alone, on a free port, and prints to a terminal a link that opens a browser once. A
-program sends \`Authorization: Bearer TOKEN\`; \`holdfast token add\` makes tokens, each for one space.
-GET /api/openapi.json describes every route, GET /metrics has figures for Prometheus. With --json what it prints is
-one object. Ctrl-C, or SIGTERM, stops it: what is under way is
-finished first, for ten seconds, and a turn that runs for longer is stopped.
-
-Turns are run by the models and agents that are named; without one the server only reads and writes logs.
-
-  --model PROVIDER/NAME  lets our own agent loop carry turns; given several times, clients choose among
-                         them. It reads, writes and runs commands in the folder of --cwd, and what
-                         changes something waits until a client allows it. sim needs no key
-  --agent NAME=COMMAND   an ACP agent that carries turns, started when it is needed, as \`holdfast acp\` starts
-                         it; may be given several times, or one behind --. It works in the folder of
-                         --cwd, and what it asks a person waits until a client answers
-  --account NAME=ACCOUNT whose login that agent runs with, as for \`holdfast acp\`
-  --agent simulated      a simulated agent with sessions of its own, that clients may let run into any
-                         trouble: POST /api/agents/simulated/trouble
-  --speed N              how many times as fast as a real one the simulated agent works; 1 unless given
-  --base-url URL         where an openai-compatible model is served
-  --no-memory            the model is told nothing of memory, and saves nothing in it
-  --port N           the port; any free one unless given
-  --host ADDRESS     the address to listen on; 127.0.0.1 unless given. Any other than this machine's
-                     own needs --allow-host: whoever reaches it may try tokens, and what is sent can
-                     be read on the way unless a proxy in front speaks TLS
-  --allow-host NAME  a name, with its port, that it may be asked for by, such as box.local:8080
-  --public-url URL   how it is reached through a proxy, such as https://agents.example
-  --trusted-proxy ADDRESS  a proxy, or a network such as 10.0.0.0/8, whose X-Forwarded-For says who asks
-  --cwd DIR          the folder that conversations made here are about; clients never name one
-  --otel             makes OpenTelemetry spans of turns, attempts and tools, for the SDK that was loaded before
-                     (NODE_OPTIONS='--import ./otel.mjs'); needs the package @opentelemetry/api
-  --no-ui            no pages for a browser, the API alone
-  --rate N           how many requests a second a token may make; 200 unless given, twice that at once
-  --print-link       prints the link, and with --json a token for as long as it runs, also where the
-                     output is no terminal: a file or a journal keeps both
-  --read-only        nothing is written, whatever a token may do
-  --log-format NAME  text or json: how the server logs to stderr, one line for each event (default: text)
-  --log-level LEVEL  debug, info, warn or error (default: info, which includes every request)`,
+  summary: "Serve conversations over HTTP, with tokens",
+  forms: ["[-- COMMAND...]"],
+  about: `Listens on this machine on a free port and prints a link for a browser. Programs send
+\`Authorization: Bearer TOKEN\`; \`holdfast token add\` creates tokens. GET /api/openapi.json
+describes every route, and GET /metrics has metrics for Prometheus. Without a model or an agent
+the server only reads and writes logs. On Ctrl-C or SIGTERM it finishes running requests for ten
+seconds, then stops the turns that still run.`,
   examples: [
     "holdfast serve",
     "holdfast serve --model sim --cwd .",
@@ -52,30 +42,23 @@ Turns are run by the models and agents that are named; without one the server on
     "holdfast serve --host 0.0.0.0 --allow-host box.local:8080 --port 8080",
   ],
   options: {
-    host: { type: "string" },
-    port: { type: "string" },
-    "allow-host": { type: "string", multiple: true },
-    "public-url": { type: "string" },
-    "trusted-proxy": { type: "string", multiple: true },
-    cwd: { type: "string" },
-    model: { type: "string", multiple: true },
-    agent: { type: "string", multiple: true },
-    account: { type: "string", multiple: true },
-    speed: { type: "string" },
-    rate: { type: "string" },
-    "base-url": { type: "string" },
-    "no-memory": { type: "boolean" },
-    otel: { type: "boolean" },
-    "no-ui": { type: "boolean" },
-    "print-link": { type: "boolean" },
-    "read-only": { type: "boolean" },
-    "log-format": { type: "string" },
-    "log-level": { type: "string" },
-    // Said by `holdfast ui` alone: the server is started again when it ends, and is handed what the one before knew.
-    supervised: { type: "boolean" },
+    "Run turns": "",
+    ...TURN_OPTIONS,
+    Listen: "",
+    ...LISTEN_OPTIONS,
+    "--public-url URL": "the URL behind a proxy, such as https://agents.example",
+    "--trusted-proxy ADDRESS...": "a proxy, or a network such as 10.0.0.0/8, whose X-Forwarded-For to trust",
+    "--rate N": "requests per second for each token (default: 200, with bursts of twice that)",
+    "--no-ui": "serve the API only",
+    "Log and measure": "",
+    "--log-format text|json": "the format of log lines on standard error (default: text)",
+    "--log-level debug|info|warn|error": "the least level (default: info, with every request)",
+    "--otel":
+      "create OpenTelemetry spans for the SDK that NODE_OPTIONS='--import ./otel.mjs' loads; needs @opentelemetry/api",
+    // `holdfast ui` starts the server again when it ends, and hands it the state of the one before.
+    "--supervised": "",
   },
   writes: true,
-  arity: [0, Number.POSITIVE_INFINITY],
   // The server and what it stands on are loaded when it is asked for, not by whoever lists commands.
   run: async (call) => (await import("./run-server.ts")).runServer(call),
 };

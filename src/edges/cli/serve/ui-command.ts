@@ -5,27 +5,17 @@ import { findAddress } from "#edges/cli/address";
 import { mayPrintSecrets } from "./server-run.ts";
 import { supervise } from "./supervise.ts";
 import { spawn } from "node:child_process";
+import { optionsIn } from "#edges/cli/options";
+import { LISTEN_OPTIONS, TURN_OPTIONS } from "./serve-command.ts";
 
 export const uiCommand: Command = {
   name: "ui",
-  summary: "Opens the web UI: look at conversations, talk, fork, compare, replay",
-  usage: [
-    "[ID[@ENTRY]] [--port N] [--host ADDRESS] [--no-open] [--print-link] [--read-only] [--cwd DIR] [--model PROVIDER/NAME]... [--agent NAME=COMMAND|simulated]...",
-  ],
-  about: `Starts a server on this machine, prints a link that opens one browser, once and within five minutes,
-and opens it where there is a display. With an id it opens that conversation. Prompts can be sent
-where a model or an agent is named; --agent simulated needs no key and no network, and can be made
-to run into any trouble. A server that dies is started again on the same port, and open pages go on. Ctrl-C, or
-SIGTERM, ends it. With --json all that is printed is one object. What is printed to a file or a pipe may be
-kept there: the link goes to a terminal alone, unless --print-link asks for it.
-
-  --port N           the port; any free one unless given
-  --host ADDRESS     the address to listen on, as for \`serve\`; any but this machine's own needs --allow-host
-  --no-open          only prints the link
-  --print-link       prints the link, and with --json a token, wherever the output goes
-  --read-only        nothing is written
-  --cwd, --model, --base-url, --no-memory, --agent, --account, --speed
-                     who answers, and where: see \`holdfast help serve\``,
+  summary: "Open the web UI",
+  forms: ["[ID[@ENTRY]]"],
+  about: `Starts a server on this machine and opens a browser; with ID it opens that conversation. The printed
+link opens one browser, once, within five minutes. To send prompts, name a model or an agent:
+--agent simulated needs no key and no network. If the server crashes, it restarts on the same
+port and open pages continue. Ctrl-C or SIGTERM stops it.`,
   examples: [
     "holdfast ui",
     "holdfast ui --agent simulated",
@@ -34,41 +24,28 @@ kept there: the link goes to a terminal alone, unless --print-link asks for it.
     "holdfast ui --read-only",
   ],
   options: {
-    host: { type: "string" },
-    port: { type: "string" },
-    "allow-host": { type: "string", multiple: true },
-    cwd: { type: "string" },
-    model: { type: "string", multiple: true },
-    agent: { type: "string", multiple: true },
-    account: { type: "string", multiple: true },
-    speed: { type: "string" },
-    "base-url": { type: "string" },
-    "no-memory": { type: "boolean" },
-    "no-open": { type: "boolean" },
-    "print-link": { type: "boolean" },
-    "read-only": { type: "boolean" },
+    "--no-open": "print the link only",
+    "Run turns": "",
+    ...TURN_OPTIONS,
+    Listen: "",
+    ...LISTEN_OPTIONS,
   },
   writes: true,
-  arity: [0, 1],
-  run: async (call) => (await import("./ui-command.ts")).runUi(call),
+  run: runUi,
 };
 
-const PASSED_TEXTS = ["host", "cwd", "speed", "base-url"];
-const PASSED_LISTS = ["allow-host", "model", "agent", "account"];
-const PASSED_FLAGS = ["no-memory", "read-only"];
-
 /** Opens the web UI and keeps its server running until it is told to stop. */
-export async function runUi(call: Call): Promise<number> {
+async function runUi(call: Call): Promise<number> {
   const { flags, io, store, space } = call;
   if (store === "memory:")
     throw new LogError(
       "invalid_request",
-      "A store in memory would go with its server, which is started again when it dies: give the web UI one on disk",
+      "`ui` needs a store on disk: a store in memory ends when the server restarts. Use --store",
     );
   const stop = io.catchInterrupt();
   const secret = newSecret("hf");
   return supervise({
-    args: passedOn(call),
+    args: serverOptions(call),
     // The address of a store may hold a password, which others would see in a command line.
     env: { ...io.env, HOLDFAST_STORE: store, HOLDFAST_SPACE: space },
     port: flags.count("port") ?? 0,
@@ -82,25 +59,25 @@ export async function runUi(call: Call): Promise<number> {
       await answer(call, { url, ...secrets, space, rights }, () => (isPrinted ? (launch ?? url) : url));
       const about = isPrinted
         ? "The link opens one browser, once, within five minutes."
-        : "With --print-link this prints a link that opens a browser.";
-      if (!call.json) await remark(call, `${about} Ctrl-C ends the server.`);
+        : "Add --print-link to print a link that opens a browser.";
+      if (!call.json) await remark(call, `${about} Ctrl-C stops the server.`);
       if (io.out.isTerminal && !flags.has("no-open")) openBrowser(launch ?? url, io.env);
     },
     onEnd: async (exit) => {
-      if (!call.json) await remark(call, `The server ended (${exit}); it is started again.`);
+      if (!call.json) await remark(call, `The server exited (${exit}). Restarting it.`);
     },
   });
 }
 
-function passedOn({ flags }: Call): readonly string[] {
-  return [
-    ...PASSED_TEXTS.flatMap((name) => {
-      const value = flags.text(name);
-      return value === undefined ? [] : [`--${name}=${value}`];
-    }),
-    ...PASSED_LISTS.flatMap((name) => flags.list(name).map((value) => `--${name}=${value}`)),
-    ...PASSED_FLAGS.flatMap((name) => (flags.has(name) ? [`--${name}`] : [])),
-  ];
+/** The options of the server; supervise.ts names the port, and prints the link. */
+function serverOptions({ flags }: Call): readonly string[] {
+  return optionsIn({ ...TURN_OPTIONS, ...LISTEN_OPTIONS }).flatMap(({ name, value, isRepeatable }) => {
+    if (name === "port" || name === "print-link") return [];
+    if (value === null) return flags.has(name) ? [`--${name}`] : [];
+    const text = flags.text(name);
+    const values = isRepeatable ? flags.list(name) : text === undefined ? [] : [text];
+    return values.map((one) => `--${name}=${one}`);
+  });
 }
 
 /** The page that the link opens: of the conversation that is named, at the entry that is. */

@@ -89,7 +89,7 @@ function paint(open: number, close: number): Paint {
 }
 
 const plain: Paint = (text) => text;
-const PLAIN: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+export const PLAIN: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
 const COLOUR: Style = {
   bold: paint(1, 22),
   dim: paint(2, 22),

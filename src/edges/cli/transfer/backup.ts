@@ -8,20 +8,19 @@ const KIND = /^(sqlite|jsonl|memory):/;
 
 export const backup: Command = {
   name: "backup",
-  summary: "Copies the whole store while it is in use, into one that opens like it",
-  usage: ["TO"],
-  about: `Every conversation of every space, as acknowledged up to now; others may go on writing. The copy
-is a store of the same kind: a file for sqlite, a folder for jsonl, readable by you alone. It
-appears under its name whole, checked and on the disk, or not at all, and replaces nothing.
+  summary: "Back up the whole store (safe while in use)",
+  forms: ["TO"],
+  about: `Use it for a copy of everything on this machine. The backup has every conversation of every space
+and opens like the store itself: a file for sqlite, a folder for jsonl, readable by you alone.
+TO must not exist; it appears when the copy is complete and checked.
 
-Copying the .db file of a store in use is no backup: what was written last is in the log beside it.`,
+Copying the .db file of a store in use isn't a backup: the latest writes are in the log beside it.`,
   examples: [
     "holdfast backup ~/backups/holdfast-monday.db",
     "holdfast --store jsonl:chats backup /mnt/disk/chats",
     "holdfast --store sqlite:holdfast-monday.db doctor",
   ],
   options: {},
-  arity: [1, 1],
   async run(call) {
     const to = placeOf(call.args[0] ?? "", call.store);
     const holdfast = await call.open({ readOnly: true, mustExist: true });

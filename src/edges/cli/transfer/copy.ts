@@ -12,31 +12,24 @@ import { redactAddress } from "#stores/redact-address";
 
 export const copyCommand: Command = {
   name: "copy",
-  summary: "Copies a space into another store, and may go on with what is appended",
-  usage: ["--to ADDRESS [--from ADDRESS] [--only ID]… [--follow]"],
-  about: `Every conversation of the space, entry by entry with its links, forks as forks, images, and what is
-remembered; memory that was removed for ever goes from the copy, too. The source is only read and
-may be in use. Run again it copies what came since, and it may be cut off anywhere. A conversation
-that the target has otherwise is left as it is and named, and the exit status is 4.
-
-  --from ADDRESS  the source, such as jsonl:DIR; the store that --store names unless given
-  --to ADDRESS    the target, such as sqlite:PATH; made if it is not there
-  --only ID       this conversation, with those it was forked from; may be given more than once
-  -f, --follow    stay and copy what is appended, until Ctrl-C
-  --json          one object for each conversation that was copied or left, then one for all`,
+  summary: "Copy a space into another store",
+  forms: [""],
+  about: `Use it to move to another kind of store, or to keep a second store up to date. Holdfast copies each
+conversation entry by entry, with its forks, images, sessions and memory, and only reads the
+source. Run it again to copy what is new: you can interrupt it at any time. A conversation that
+differs in the target is reported and skipped, and the exit code is 4.`,
   examples: [
     "holdfast copy --from jsonl:chats --to sqlite:chats.db",
     "holdfast copy --to jsonl:/mnt/disk/chats --follow",
     "holdfast copy --to sqlite:one.db --only ID",
   ],
   options: {
-    from: { type: "string" },
-    to: { type: "string" },
-    only: { type: "string", multiple: true },
-    follow: { type: "boolean", short: "f" },
+    "--to ADDRESS": "the target, such as sqlite:PATH; created if needed",
+    "--from ADDRESS": "the source, such as jsonl:DIR (default: the store of --store)",
+    "--only ID...": "copy this conversation and the ones it was forked from",
+    "-f, --follow": "keep copying new entries until Ctrl-C",
   },
   writes: true,
-  arity: [0, 0],
   async run(call) {
     const { flags } = call;
     const [source, target] = [flags.text("from") ?? call.store, flags.text("to")];

@@ -17,28 +17,23 @@ const IDLE_TOLD_MS = 1_000; // shorter ones are between two statements
 
 export const doctor: Command = {
   name: "doctor",
-  summary: "Checks the store and everything in it; repairs only when asked",
-  usage: ["[--repair]", "--salvage ID [--as NEW]"],
-  about: `Reads every log of the space and reports what is damaged, where, and what can still be read;
-then what a person should look at: tool calls without a result, turns that never ended,
-images that entries name and the store does not have.
-A log from before logs had links is told up to which entry nothing proves it: a note.
-Of a store in PostgreSQL also how its server is doing.
-Exit code 6 while something is damaged or torn, else 0.
-
-  --repair      sets unfinished bytes aside and rebuilds what is derived; it never touches a
-                whole record and never throws bytes away
-  --salvage ID  copies what can be read of a damaged conversation into a new one (jsonl
-                stores); the damaged file stays as it is. What follows the damage becomes a
-                branch that begins with an entry which names the lost ones
-  --as NEW      the id of that copy`,
+  summary: "Check the store, and repair it on request",
+  forms: [""],
+  about: `Reads every log of the space and reports damage: where it is and which entries you can still read.
+Then it reports tool calls without a result, turns that never ended, and missing images. For
+PostgreSQL it also reports the state of the server. Logs created before hashes were added are
+reported as unverified up to entry N (a note, not an error). Exit code 6: something is damaged.`,
   examples: [
     "holdfast doctor",
     "holdfast doctor --repair --json",
     "holdfast --store jsonl:chats doctor --salvage ID --as ID-2",
   ],
-  options: { repair: { type: "boolean" }, salvage: { type: "string" }, as: { type: "string" } },
-  arity: [0, 0],
+  options: {
+    "--repair": "set incomplete bytes aside and rebuild indexes; complete entries are never changed",
+    "--salvage ID":
+      "copy the readable entries of a damaged conversation into a new one (jsonl stores); the damaged file stays as it is",
+    "--as NEW": "the id of that copy",
+  },
   async run(call) {
     const damaged = call.flags.text("salvage");
     if (damaged !== undefined) return salvageInto(call, damaged);

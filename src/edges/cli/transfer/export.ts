@@ -8,8 +8,7 @@ import type { Conversation } from "#conversation/conversation";
 import { copyLines, copyToFile } from "./export-file.ts";
 import type { RedactionHit } from "#transfer/redact-text";
 import { Redactor, Review } from "#transfer/redactor";
-import { REMOTE_ABOUT, REMOTE_OPTIONS } from "./remote-bundle.ts";
-import { CONVERSATIONS_MAX } from "#transfer/bundles/bundle-lines";
+import { REMOTE_OPTIONS } from "./remote-bundle.ts";
 import { checkCount, exportOrder } from "#transfer/bundles/export-bundle";
 import { exportLines, type ExportLine } from "#transfer/bundles/export-lines";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
@@ -19,38 +18,15 @@ import { salvagedText } from "./doctor.ts";
 
 export const exportCommand: Command = {
   name: "export",
-  summary: "Writes conversations to a file that `import` reads anywhere",
-  usage: [
-    "ID [ID …] [--with-forks] [--redact] [-o FILE [--force]] [--salvage]",
-    "[ID …] --from URL [--with-forks] [--redact] [-o FILE [--force]]",
-    "ID[@ENTRY] --format html|markdown|json [--without PART,…] [--no-redact] [-o FILE [--force]]",
-  ],
-  about: `A header line, then every entry on a line of its own, exactly as stored, with the links that
-prove it and the images that entries name. Several conversations make one bundle: a fork whose
-source is in it is written by its own entries, so that what they share is there once. Any other
-fork is written whole: the branch it inherited first, then its own entries, numbered anew.
+  summary: "Export conversations to a file",
+  forms: ["ID[@ENTRY]...", "[ID...] --from URL"],
+  about: `Use it to hand conversations to another machine or person. The default format, jsonl, is a bundle
+that \`holdfast import\` reads anywhere: every entry exactly as stored, with its images and
+hashes. A fork whose source isn't in the file is written whole.
 
-For people: one branch as a web page, a Markdown page or a JSON object. These are redacted, and
-cannot be imported. What is taken out looks like a password, a key or a token; each is named on standard
-error, never shown. Base64 and images are not looked into.
-
-From a server: --from https://SERVER with ids, or https://SERVER/c/ID alone, reads the bundle that
-\`holdfast serve\` gives there, and proves it before a file appears. The store here is not touched.
-
-${REMOTE_ABOUT}
-  --with-forks       with all forks of these conversations, and the forks of those
-  --format FORMAT    jsonl, unless given; html, markdown or json for people
-  --without PART,…   of a page for people: thinking, tools (calls and results), seeds (what runs were
-                     begun with, such as their system prompt)
-  --redact           a bundle without secrets, to be read: it cannot be gone on with
-  --no-redact        a page for people with everything in it
-  --emails           takes addresses of people out, too
-  -o, --output FILE  a new file readable by you alone; standard output unless given. A pipe or a
-                     device is written into as it stands
-  --force            replaces FILE if there is one
-  --salvage          writes a log whose links do not hold, too: what is not proven is said, and
-                     marked in the file, whose links are made anew. Of a damaged jsonl file what
-                     can be read, as \`doctor --salvage\` copies it`,
+The formats html, markdown and json print one branch for people to read. Holdfast removes
+passwords, keys and tokens from them and reports each removal. It doesn't search base64 text or
+images. You can't import these files.`,
   examples: [
     "holdfast export ID -o chat.jsonl",
     "holdfast export ID --with-forks -o family.jsonl",
@@ -62,40 +38,34 @@ ${REMOTE_ABOUT}
     "holdfast export ID | holdfast import - --as-new",
   ],
   options: {
-    "with-forks": { type: "boolean" },
-    format: { type: "string" },
-    without: { type: "string" },
-    output: { type: "string", short: "o" },
-    force: { type: "boolean" },
-    salvage: { type: "boolean" },
-    redact: { type: "boolean" },
-    "no-redact": { type: "boolean" },
-    emails: { type: "boolean" },
-    from: { type: "string" },
+    "-o, --output FILE": "write a new file that only you can read (default: standard output)",
+    "--force": "replace FILE if it exists",
+    "--format jsonl|html|markdown|json": "the format (default: jsonl)",
+    "--with-forks": "include all forks of these conversations, and their forks",
+    "--without PART,…": "leave out thinking, tools or seeds (run inputs) of a page for people",
+    "--redact": "export as read-only, without secrets: you can import and view it, but not continue it",
+    "--no-redact": "keep secrets in a page for people",
+    "--emails": "also redact email addresses",
+    "--salvage": "export a damaged log too, and mark the entries that can't be verified",
+    "From a server": "",
+    "--from URL": "read from a Holdfast server: https://SERVER with ids, or https://SERVER/c/ID",
     ...REMOTE_OPTIONS,
   },
-  arity: [0, CONVERSATIONS_MAX],
   async run(call) {
     const { flags } = call;
-    const format = flags.text("format") ?? "jsonl";
+    const format = flags.choice("format", FORMATS) ?? "jsonl";
     if (flags.has("redact") && flags.has("no-redact"))
-      throw new LogError("invalid_request", "--redact and --no-redact are opposites; give one of them");
+      throw new LogError("invalid_request", "--redact and --no-redact are opposites. Use one of them");
     const from = flags.text("from");
     if (from !== undefined) return (await import("./remote-bundle.ts")).exportFromServer(call, from);
     if (call.args.length === 0)
-      throw new LogError("invalid_request", "Say which conversation is to be exported: holdfast export ID");
+      throw new LogError(
+        "invalid_request",
+        "Missing argument: ID. Example: holdfast export ID -o chat.jsonl",
+      );
     if (isPeopleFormat(format)) return exportForPeople(call, format);
     if (flags.text("without") !== undefined)
-      throw new LogError(
-        "invalid_request",
-        "--without is for pages for people: --format html, markdown or json",
-      );
-    if (format !== "jsonl")
-      throw new LogError(
-        "invalid_request",
-        `There is no export format "${format}"; there are jsonl, html, markdown and json`,
-        { format },
-      );
+      throw new LogError("invalid_request", "--without needs --format html, markdown or json");
     const review = new Review();
     const emails = flags.has("emails");
     const redacted = flags.has("redact") ? { redactor: new Redactor({ ...review.options, emails }) } : {};
@@ -168,6 +138,8 @@ async function printResult(
     return `Wrote ${counted(value.entries, "entry", "entries")}${suffix}${images} to ${safeLine(value.file)}`;
   });
 }
+
+const FORMATS = ["jsonl", ...TRANSCRIPT_FORMATS] as const;
 
 function isPeopleFormat(format: string): format is TranscriptFormat {
   return TRANSCRIPT_FORMATS.some((transcriptFormat) => transcriptFormat === format);

@@ -19,35 +19,26 @@ const PROBLEMS_SHOWN = 20;
 
 export const importCommand: Command = {
   name: "import",
-  summary: "Reads conversations from an export or a session log",
-  usage: [
-    "FILE [--id NEW | --as-new] [--dry-run] [--salvage]",
-    "- [--id NEW | --as-new] [--dry-run] [--salvage]",
-  ],
-  about: `Takes what \`export\` writes, and session logs that begin with {"type":"session",…}. Entry ids,
-parents and payloads stay as they are. The whole file is checked before anything is
-written, its links and digests too; under its own id they stay the same, under another they are
-new. What is there already is not written again; another conversation of the same id is refused.
-An import that was cut off goes on where it ended when it is run again.
-
-  --id NEW   import under this id instead of the file's own
-  --as-new   import under a fresh id, all of a bundle under fresh ones
-  --dry-run  only check, and say what would be imported
-  --salvage  import what can be reached and report the rest; an entry whose parent is lost
-             is left out, never attached elsewhere. Without it one bad line stops all.`,
+  summary: "Import an export or a session log",
+  forms: ["FILE"],
+  about: `Use it for files that \`holdfast export\` wrote, and for session logs that begin with
+{"type":"session",…}. FILE - is standard input. Holdfast checks the whole file before it writes.
+Entry ids, parents and payloads stay the same. Conversations that you already have are not
+written again; another conversation with the same id is an error. Run an interrupted import again
+to finish it.`,
   examples: [
     "holdfast import chat.jsonl",
     "holdfast import session.jsonl --dry-run",
     "zcat chat.jsonl.gz | holdfast import - --as-new",
   ],
   options: {
-    id: { type: "string" },
-    "as-new": { type: "boolean" },
-    "dry-run": { type: "boolean" },
-    salvage: { type: "boolean" },
+    "--id NEW": "import under this id",
+    "--as-new": "import under new ids",
+    "--dry-run": "check the file and show what would be imported",
+    "--salvage":
+      "import the entries that can be read and report the rest; an entry without its parent is skipped",
   },
   writes: true,
-  arity: [1, 1],
   async run(call) {
     const { flags } = call;
     const id = flags.text("id");

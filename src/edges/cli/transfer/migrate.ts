@@ -1,9 +1,10 @@
 import { ERROR_GROUPS, LogError, isLogError } from "#log/errors";
 import { openHoldfast } from "#open";
 import type { Holdfast } from "#conversation/holdfast";
-import { type Call, type Command, type Flags, jsonLine, remark } from "#edges/cli/command";
+import { type Call, type Command, jsonLine, remark } from "#edges/cli/command";
 import { STATUS } from "#edges/cli/exit";
 import { checkStorePlace } from "#edges/cli/address";
+import type { Flags } from "#edges/cli/options";
 import { progressOn } from "#edges/cli/terminal/output";
 import { counted, safeLine } from "#edges/cli/terminal/terminal";
 import type {
@@ -24,61 +25,40 @@ import type { Json } from "#log/json/json-text";
 
 export const migrateCommand: Command = {
   name: "migrate",
-  summary: "Brings the messages of an app that keeps them elsewhere, and compares both sides",
-  usage: ["--from ADDRESS [--to STORE] [--dry-run | --verify | --follow] [--table NAME]"],
-  about: `Reads a table of messages, or the step results of a queue of Absurd, and makes a conversation of
-each of theirs, with the same times and in the same order. The source is only read. Run again it brings
-what came since, and it may be cut off anywhere: nothing is there twice. A conversation with a row
-that cannot be read is left out whole, and named with table and row.
-
-  --from ADDRESS      postgres://HOST/DATABASE or sqlite:FILE: a table of messages;
-                      postgres://HOST/DATABASE?queue=NAME: a queue of Absurd
-  --to STORE          where they are brought; the store that --store names unless given
-  --only ID           this conversation, by its name there; may be given more than once
-  --dry-run           read and check everything, say what would be brought, write nothing
-  --verify            compare every message of both sides and write nothing; the first difference of each
-                      conversation is told with both sides, and the exit status is 1
-  -f, --follow        stay and bring what is written there, until Ctrl-C
-  --shape NAME        of the messages: ${SHAPE_NAMES.join(", ")}; each is taken for what it looks like unless given
-
-Of a table:
-  --table NAME        NAME or SCHEMA.NAME; the one that looks like it unless given
-  --columns LIST      conversation=COLUMN,ordinal=COLUMN,role=COLUMN,content=COLUMN,created=COLUMN,
-                      message=COLUMN,internal=COLUMN,parent=COLUMN,mailbox=COLUMN; the usual names are found
-                      without it. space=COLUMN puts each tenant into a namespace of its own
-
-Of a queue:
-  --task NAME         only tasks of this name
-  --conversation-in MEMBER  of the parameters, which names the conversation; else the task's id does
-  --space-in MEMBER   of the parameters: puts each tenant into a namespace of its own
-  --prompt-in MEMBER  of the parameters: the words of a person that a task was begun with
-  --messages-in MEMBER  of a step's result: the messages that it appended
-  --whole-lists       steps have all messages that there were by then: of each, what is new is brought
-  --json              one object for each conversation or difference, then one for all`,
+  summary: "Import messages from your app's database and verify them",
+  forms: [""],
+  about: `Use it once, when your app moves to Holdfast. It reads a table of messages or a queue of Absurd and
+creates one conversation per chat or task, with the same times and order. The source is only
+read. Run it again to import what is new: you can interrupt it at any time, and nothing is
+imported twice. A conversation with an unreadable row is skipped and reported.`,
   examples: [
     "holdfast migrate --from postgres://db/app --table messages --dry-run",
     "holdfast migrate --from 'postgres://db/app?queue=default' --to sqlite:chats.db",
     "holdfast migrate --from sqlite:app.db --to sqlite:chats.db --verify",
   ],
   options: {
-    from: { type: "string" },
-    to: { type: "string" },
-    only: { type: "string", multiple: true },
-    "dry-run": { type: "boolean" },
-    verify: { type: "boolean" },
-    follow: { type: "boolean", short: "f" },
-    shape: { type: "string" },
-    table: { type: "string" },
-    columns: { type: "string" },
-    task: { type: "string" },
-    "conversation-in": { type: "string" },
-    "space-in": { type: "string" },
-    "prompt-in": { type: "string" },
-    "messages-in": { type: "string" },
-    "whole-lists": { type: "boolean" },
+    "--from ADDRESS":
+      "postgres://HOST/DATABASE or sqlite:FILE for a table; postgres://HOST/DATABASE?queue=NAME for a queue",
+    "--to STORE": "the target (default: the store of --store)",
+    "--only ID...": "import this conversation, by its id in your app",
+    "--dry-run": "read and check everything, write nothing",
+    "--verify":
+      "compare every message of both sides and print the first difference of each conversation; exit 8 if they differ",
+    "-f, --follow": "keep importing new messages until Ctrl-C",
+    "--shape NAME": `the shape of the messages: ${SHAPE_NAMES.join(", ")} (default: detected)`,
+    Tables: "",
+    "--table NAME": "NAME or SCHEMA.NAME (default: the table that looks like messages)",
+    "--columns LIST":
+      "conversation=COLUMN,ordinal=…,role=…,content=…,created=…,message=…,internal=…,parent=…,mailbox=…; space=COLUMN puts each tenant into its own space (default: the usual names)",
+    Queues: "",
+    "--task NAME": "import tasks of this name only",
+    "--conversation-in FIELD": "the task parameter with the conversation id (default: the task id)",
+    "--space-in FIELD": "the task parameter with the tenant: each gets its own space",
+    "--prompt-in FIELD": "the task parameter with the user's prompt",
+    "--messages-in FIELD": "the field of a step's result with the messages it added",
+    "--whole-lists": "each step has all messages so far: import the new ones",
   },
   writes: true,
-  arity: [0, 0],
   async run(call) {
     const { flags } = call;
     const [from, to] = [flags.text("from"), flags.text("to") ?? call.store];
@@ -175,7 +155,7 @@ async function verify(
   for (const one of result.left) printer.conversation(one);
   await printer.printVerified(result);
   if (result.stopped) return STATUS.unavailable;
-  return result.differences.length > 0 ? STATUS.unexpected : statusOf(result.left);
+  return result.differences.length > 0 ? STATUS.differs : statusOf(result.left);
 }
 
 /** A conversation that went its own way is a conflict, not damage. */

@@ -1,3 +1,4 @@
+import type { OptionTexts } from "#edges/cli/options";
 import { readFile, stat } from "node:fs/promises";
 import { CLIENT_ROUTES } from "#edges/http/client/routes";
 import { ApiError } from "#edges/http/client/api-error";
@@ -171,16 +172,12 @@ interface RemoteBundle {
   readonly conversations: readonly string[];
 }
 
-/** The options that say how a server is asked. */
-export const REMOTE_OPTIONS = {
-  "token-file": { type: "string" },
-  "server-name": { type: "string" },
-} as const;
-
-export const REMOTE_ABOUT = `  --token-file FILE  a file that holds the token and nothing else, readable by you alone. The variable
-                     HOLDFAST_TOKEN has it unless given; a command line would show it to others
-  --server-name NAME what the server is called, with its port, where a tunnel leads to it under
-                     another name, such as 127.0.0.1:8080`;
+/** The options for reading from a server. */
+export const REMOTE_OPTIONS: OptionTexts = {
+  "--token-file FILE": "a file with the token, readable by you alone (default: the variable HOLDFAST_TOKEN)",
+  "--server-name NAME":
+    "the server's name and port, if you reach it through a tunnel, such as 127.0.0.1:8080",
+};
 
 export function isUrl(text: string): boolean {
   return /^https?:\/\//i.test(text);

@@ -73,7 +73,7 @@ test("a question through a pipe is answered by y or n alone; every other line is
   expect(out).toContain("nobody is there to ask");
   expect(status).toBe(0);
   const left = await cli.run(["chat", "asks"], { input: lines(write("d")) });
-  expect(left.status).toBe(1); // the turn waits
+  expect(left.status).toBe(9); // the turn waits
 });
 
 test("whoever leaves a question finds it again: ls says waiting, a script is told so, and /continue asks", async () => {
@@ -82,7 +82,7 @@ test("whoever leaves a question finds it again: ls says waiting, a script is tol
   await cli.run(["chat", "left", "--model", MODEL], { input: lines(write) });
   expect((await cli.run(["log", "left", "--all", "--json"])).out).not.toContain("permission_answer");
   const waiting = await cli.run(["continue", "left", "--json"]);
-  expect(waiting.status).toBe(1);
+  expect(waiting.status).toBe(9);
   expect(jsonLines(waiting.out).at(-1)).toMatchObject({
     type: "ended",
     outcome: "waiting",

@@ -109,7 +109,7 @@ test("a real process says at a glance where a fork first did something else, and
   expect(out).toContain("path  pkg/[-cache-]{+log+}.go");
   expect(out).toContain("+ all  true");
   expect(out).not.toContain("\u001B");
-  expect((await runCli(store, ["diff", "chat", "retry", "--exit-code"])).status).toBe(1);
+  expect((await runCli(store, ["diff", "chat", "retry", "--exit-code"])).status).toBe(8);
 });
 
 test("calls come first: words alone, and what a call gave, are no divergence of calls", async () => {
@@ -117,13 +117,13 @@ test("calls come first: words alone, and what a call gave, are no divergence of 
     (await run("diff", ...args, "--exit-code")).status;
   expect((await printed("chat", "worded"))[0]?.divergence).toMatchObject({ kind: "text", sameBefore: 4 });
   expect((await printed("chat", "results"))[0]?.divergence).toMatchObject({ kind: "result" });
-  expect([await status("chat", "worded"), await status("chat", "results")]).toEqual([1, 1]);
+  expect([await status("chat", "worded"), await status("chat", "results")]).toEqual([8, 8]);
   expect([
     await status("chat", "worded", "--tools-only"),
     await status("chat", "results", "--tools-only"),
   ]).toEqual([0, 0]);
-  expect(await status("chat", "retry", "--tools-only")).toBe(1);
-  expect(await status("chat", "order", "--tools-only")).toBe(1);
+  expect(await status("chat", "retry", "--tools-only")).toBe(8);
+  expect(await status("chat", "order", "--tools-only")).toBe(8);
   expect(await status("chat", "chat")).toBe(0);
   expect((await printed("chat", "order"))[0]?.changes).toEqual([
     expect.objectContaining({ op: "removed", moved: true }),
@@ -193,7 +193,7 @@ test("arguments that are nested too deeply to be written are compared all the sa
   const fork = await source.fork({ id: "deeper" });
   await source.append(step("1", "nest", nested(1_500, "a"), "ok"));
   await fork.append(step("1", "nest", nested(1_500, "b"), "ok"));
-  expect((await run("diff", "deep", "deeper", "--exit-code")).status).toBe(1);
+  expect((await run("diff", "deep", "deeper", "--exit-code")).status).toBe(8);
   expect((await run("diff", "deep", "deep", "--exit-code")).status).toBe(0);
   expect((await run("diff", "deep", "deeper", "--json")).status).toBe(0);
 });

@@ -169,7 +169,7 @@ test("export, import into another store, replay on two models without effects, d
 test("a file is imported under a new id first, and a divergence fails where that is asked for", async () => {
   const args = ["replay", bundle, "--model", OTHER_MODEL, "--agent", module];
   const ran = await here(local, ...args, "--json", "--fail-on-divergence");
-  expect(ran.status).toBe(1);
+  expect(ran.status).toBe(8);
   const [planned] = jsonLines(ran.out) as [{ source: { conversation: string } }];
   expect(planned.source.conversation).not.toBe("thread");
   const agreed = ["replay", bundle, "--model", SAME_MODEL, "--agent", module, "--fail-on-divergence"];

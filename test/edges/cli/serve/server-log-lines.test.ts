@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Call, Flags } from "#edges/cli/command";
+import type { Call } from "#edges/cli/command";
+import { Flags } from "#edges/cli/options";
 import { logLines } from "#edges/cli/serve/run-server";
 import type { ServerLog } from "#edges/http/index";
 
@@ -9,7 +10,10 @@ function logOf(flags: { readonly [name: string]: string }): {
 } {
   let text = "";
   const err = { write: async (more: string): Promise<void> => void (text += more) };
-  const log = logLines({ flags: new Flags(flags), io: { err } } as unknown as Call, "info");
+  const log = logLines(
+    { flags: new Flags({ values: flags, spellings: {} }), io: { err } } as unknown as Call,
+    "info",
+  );
   return { log, lines: () => text.split("\n").slice(0, -1) };
 }
 

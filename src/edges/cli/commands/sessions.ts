@@ -13,19 +13,16 @@ import type { Link } from "#log/projections/chain";
 import { fidelityText, reasonText } from "#operations/text";
 import { clockOf } from "#edges/cli/terminal/time";
 
-export const chain: Command = {
-  name: "chain",
-  summary: "Lists the upstream sessions a conversation has held, and why each began",
-  usage: ["ID[@ENTRY] [--messages SESSION]"],
-  about: `Oldest first, the current one last: since when, whose, the entries each one carried, how it came
-to know the conversation (by itself, from a transcript, was told again) and why it began. A fork
-also shows the links of its source, marked ⑂; they are a record and never resumed from the fork.
-
-With an entry only the sessions that this message was sent to, or that gave it.
-  --messages SESSION  lists the messages that this session was given or gave`,
-  examples: ["holdfast chain ID", "holdfast chain ID --json", "holdfast chain ID@m3"],
-  options: { messages: { type: "string" } },
-  arity: [1, 1],
+export const sessions: Command = {
+  name: "sessions",
+  summary: "List a conversation's agent sessions and why each started",
+  forms: ["ID[@ENTRY]"],
+  about: `Oldest first; the last one is current. CONTEXT says how a session knows the conversation: native (it
+was there), transcript (from the agent's own record) or replayed (Holdfast sent it the history).
+A fork also lists the sessions of its source, marked ⑂; the fork never resumes them. With ENTRY
+only the sessions that received or wrote this message.`,
+  examples: ["holdfast sessions ID", "holdfast sessions ID --json", "holdfast sessions ID@m3"],
+  options: { "--messages SESSION": "list the messages of this session" },
   async run(call) {
     const holdfast = await call.open({ readOnly: true });
     const { conversation: id, entry } = await readAddress(holdfast, call.args[0] ?? "");
