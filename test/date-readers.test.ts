@@ -39,7 +39,7 @@ const DATE_READERS: { readonly [why: string]: readonly string[] } = {
     "src/agent/memory/memory.ts",
     "src/edges/acp/agent/acp-sessions.ts",
     "src/edges/acp/host/list-sessions.ts",
-    "src/edges/cli/commands/ls.ts",
+    "src/edges/cli/commands/list.ts",
     "src/edges/cli/commands/space-commands.ts",
     "src/edges/cli/chat/native-records.ts",
     "src/edges/cli/commands/runs.ts",

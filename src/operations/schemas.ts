@@ -153,15 +153,6 @@ export function isList(schema: Schema): boolean {
   return wrapped === undefined ? item !== undefined : isList(wrapped);
 }
 
-/** How a field is written on a command line; null: not as a flag. */
-export function flagKind(schema: Schema): "flag" | "text" | "list" | null {
-  const { type, wrapped, item } = schema as Schema & { readonly wrapped?: Schema; readonly item?: Schema };
-  if (wrapped !== undefined) return flagKind(wrapped);
-  if (item !== undefined) return flagKind(item) === "text" ? "list" : null;
-  if (type === "boolean") return "flag";
-  return type === "string" || type === "number" || type === "picklist" ? "text" : null;
-}
-
 /** What is checked after the type, and what the document says of it. */
 function piped<T>(schema: Schema<T>, about?: string, checks: readonly (object | false)[] = []): Schema<T> {
   const actions = checks.filter((one) => one !== false);

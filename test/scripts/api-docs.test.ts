@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { apiPages, declarationsIn, spelledOut } from "../../scripts/api-docs.ts";
+import { cliPage } from "../../scripts/cli-docs.ts";
 import { errorsPage } from "../../scripts/error-docs.ts";
 import { clientRoute } from "../../scripts/client-routes.ts";
 import { httpApiPage } from "../../scripts/http-api-docs.ts";
@@ -68,4 +69,11 @@ export declare const GROUPS: {
   expect(shown("keyof typeof GROUPS")).toBe('export type T =\n  | "late"\n  | "early"\n  | "far-off";');
   expect(shown("(typeof GROUPS)[K]")).toBe('export type T =\n  | "time"\n  | "place";');
   expect(shown("typeof SIDES")).toBe("export type T = typeof SIDES;");
+});
+
+test("the reference of the command line is that of the commands; only tables are aligned afterwards", async () => {
+  const unaligned = (text: string): string => text.replaceAll(/[ -]+/g, " ");
+  expect(unaligned(readFileSync(join(ROOT, "docs/reference/cli.md"), "utf8"))).toBe(
+    unaligned(await cliPage()),
+  );
 });

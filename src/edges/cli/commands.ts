@@ -1,8 +1,10 @@
+import { LogError } from "#log/errors";
 import type { Command } from "./command.ts";
+import { GLOBAL_OPTIONS, optionsIn, scanLine } from "./options.ts";
 
 export const GROUPS = ["Get started", "Talk", "Inspect", "Branch", "Move data", "Serve", "Maintain"] as const;
 
-export interface CommandRow {
+interface CommandRow {
   readonly name: string;
   readonly group: (typeof GROUPS)[number];
   /** It is in the short help. */
@@ -82,12 +84,12 @@ const TABLE: Readonly<Record<CommandRow["group"], Loaders>> = {
   },
 };
 
-export const COMMANDS: readonly CommandRow[] = GROUPS.flatMap((group) =>
+const COMMANDS: readonly CommandRow[] = GROUPS.flatMap((group) =>
   Object.entries(TABLE[group]).map(([name, load]) => ({ name, group, isCommon: COMMON.has(name), load })),
 );
 
 /** What people and scripts also type, and what that stands for. */
-export const ALIASES: Readonly<Record<string, string>> = {
+const ALIASES: Readonly<Record<string, string>> = {
   ls: "list",
   inspect: "show",
   chain: "sessions",
@@ -102,11 +104,11 @@ export const ALIASES: Readonly<Record<string, string>> = {
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
 
 /** The command of this name; null when there is none. */
-export async function loadCommand(name: string | null): Promise<Command | null> {
+async function loadCommand(name: string | null): Promise<Command | null> {
   return (await COMMANDS.find((row) => row.name === name)?.load()) ?? null;
 }
 
-export interface LoadedRow extends CommandRow {
+export interface LoadedRow extends Omit<CommandRow, "load"> {
   readonly command: Command;
   readonly aliases: readonly string[];
 }
@@ -114,11 +116,41 @@ export interface LoadedRow extends CommandRow {
 /** All of them, for whoever lists them. */
 export function loadCommands(): Promise<readonly LoadedRow[]> {
   return Promise.all(
-    COMMANDS.map(async (row) => {
-      const aliases = Object.keys(ALIASES).filter((alias) => ALIASES[alias]?.split(" ")[0] === row.name);
-      return { ...row, command: await row.load(), aliases };
+    COMMANDS.map(async ({ load, name, group, isCommon }) => {
+      const aliases = Object.keys(ALIASES).filter((alias) => ALIASES[alias]?.split(" ")[0] === name);
+      return { name, group, isCommon, command: await load(), aliases };
     }),
   );
+}
+
+/** The command a line is about, if there is such a one, and the rest of the line. */
+export async function findCommand(
+  argv: readonly string[],
+): Promise<{ readonly command: Command | null; readonly rest: readonly string[] }> {
+  const [word] = scanLine(argv, optionsIn(GLOBAL_OPTIONS)).positionals;
+  if (word === undefined) return { command: null, rest: argv };
+  const alias = Object.hasOwn(ALIASES, word.text) ? ALIASES[word.text] : undefined;
+  if (alias !== undefined) return findCommand(argv.toSpliced(word.index, 1, ...alias.split(" ")));
+  const command = await loadCommand(word.text);
+  if (command === null) throw unknownCommand(word.text);
+  const rest = argv.toSpliced(word.index, 1);
+  const { verbs } = command;
+  if (verbs === undefined) return { command, rest };
+  const options = optionsIn({ ...GLOBAL_OPTIONS, ...command.options });
+  const [verb] = scanLine(rest, options).positionals;
+  const named = verbs.find(({ name }) => name === `${command.name} ${verb?.text}`);
+  if (named !== undefined && verb !== undefined)
+    return { command: named, rest: rest.toSpliced(verb.index, 1) };
+  const isHelp = scanLine(rest, options).values["help"] === true;
+  return { command: isHelp ? command : (verbs[0] ?? command), rest };
+}
+
+function unknownCommand(name: string): LogError {
+  const near = nearest(name, [...COMMAND_NAMES, ...Object.keys(ALIASES)]);
+  const hint = near === null ? "" : ` Did you mean \`${near}\`?`;
+  return new LogError("invalid_request", `Unknown command "${name}".${hint} See \`holdfast help\`.`, {
+    command: name,
+  });
 }
 
 /** The known word that was probably meant: at most a third of its letters differ. Null when none is close. */

@@ -1,8 +1,7 @@
 import { LogError } from "#log/errors";
 import { type Command, jsonLine, packageVersion, type Sink } from "./command.ts";
-import { GROUPS, type LoadedRow, loadCommands } from "./commands.ts";
+import { findCommand, GROUPS, type LoadedRow, loadCommands } from "./commands.ts";
 import { type Option, GLOBAL_OPTIONS, optionsIn, type OptionTexts } from "./options.ts";
-import { findCommand } from "./run-command.ts";
 import { pad, wrap } from "./terminal/terminal.ts";
 
 const [WIDTH_MAX, NAME_MAX, COMMAND_WIDTH] = [100, 26, 11];

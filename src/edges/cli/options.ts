@@ -14,7 +14,7 @@ export interface Option {
   readonly short: string | null;
   /** The placeholder of its value; null: a switch. */
   readonly value: string | null;
-  /** The words that it takes; empty: any text. */
+  /** The words that it takes; empty: it takes any text. */
   readonly choices: readonly string[];
   readonly isRepeatable: boolean;
   readonly description: string;
@@ -134,30 +134,30 @@ function problemsOf(
 
 /** The options of a call, read by kind. */
 export class Flags {
-  readonly #line: Pick<ParsedLine, "values" | "spellings">;
+  readonly #parsed: Pick<ParsedLine, "values" | "spellings">;
 
   constructor(line: Pick<ParsedLine, "values" | "spellings">) {
-    this.#line = line;
+    this.#parsed = line;
   }
 
   text(name: string): string | undefined {
-    const value = this.#line.values[name];
+    const value = this.#parsed.values[name];
     return typeof value === "string" ? value : undefined;
   }
 
   /** The values of an option that may be repeated. */
   list(name: string): readonly string[] {
-    const value = this.#line.values[name];
+    const value = this.#parsed.values[name];
     return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
   }
 
   has(name: string): boolean {
-    return this.#line.values[name] === true;
+    return this.#parsed.values[name] === true;
   }
 
   /** The option as the caller typed it. */
   spelling(name: string): string {
-    return this.#line.spellings[name] ?? `--${name}`;
+    return this.#parsed.spellings[name] ?? `--${name}`;
   }
 
   /** One of these words. An option that is a field of an operation is checked there. */

@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Io } from "./command.ts";
 import { STATUS } from "./exit.ts";
 import { isReaderGone, Output } from "./terminal/output.ts";
-import { findCommand, run } from "./run-command.ts";
+import { findCommand } from "./commands.ts";
+import { run } from "./run-command.ts";
 import { safeText } from "./terminal/terminal.ts";
 
 const ALIVE_MS = 1_000_000_000;

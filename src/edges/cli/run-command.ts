@@ -11,7 +11,7 @@ import {
   packageVersion,
   type Sink,
 } from "./command.ts";
-import { ALIASES, COMMAND_NAMES, loadCommand, loadCommands, nearest } from "./commands.ts";
+import { findCommand, loadCommands, nearest } from "./commands.ts";
 import { failureOf, STATUS } from "./exit.ts";
 import { commandHelp, shortHelp } from "./help.ts";
 import { Flags, GLOBAL_OPTIONS, optionsIn, type OptionTexts, type ParsedLine, scanLine } from "./options.ts";
@@ -65,7 +65,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
     command,
     line.positionals.map(({ text }) => text),
   );
-  return execute(command.run, line, io);
+  return execute((call) => command.run(call), line, io);
 }
 
 async function printShortHelp({ io }: Call): Promise<number> {
@@ -76,28 +76,6 @@ async function printShortHelp({ io }: Call): Promise<number> {
 async function pickConversation(call: Call): Promise<number> {
   const { pick } = await import("./chat/picker.ts");
   return (await pick(call)) ?? printShortHelp(call);
-}
-
-/** The command a line is about, if there is such a one, and the rest of the line. */
-export async function findCommand(
-  argv: readonly string[],
-): Promise<{ readonly command: Command | null; readonly rest: readonly string[] }> {
-  const [word] = scanLine(argv, optionsIn(GLOBAL_OPTIONS)).positionals;
-  if (word === undefined) return { command: null, rest: argv };
-  const alias = Object.hasOwn(ALIASES, word.text) ? ALIASES[word.text] : undefined;
-  if (alias !== undefined) return findCommand(argv.toSpliced(word.index, 1, ...alias.split(" ")));
-  const command = await loadCommand(word.text);
-  if (command === null) throw unknownCommand(word.text);
-  const rest = argv.toSpliced(word.index, 1);
-  const { verbs } = command;
-  if (verbs === undefined) return { command, rest };
-  const options = optionsIn({ ...GLOBAL_OPTIONS, ...command.options });
-  const [verb] = scanLine(rest, options).positionals;
-  const named = verbs.find(({ name }) => name === `${command.name} ${verb?.text}`);
-  if (named !== undefined && verb !== undefined)
-    return { command: named, rest: rest.toSpliced(verb.index, 1) };
-  const isHelp = scanLine(rest, options).values["help"] === true;
-  return { command: isHelp ? command : (verbs[0] ?? command), rest };
 }
 
 async function execute(work: Command["run"], line: ParsedLine, io: Io): Promise<number> {
@@ -153,7 +131,7 @@ function parse(argv: readonly string[], texts: OptionTexts, command: Command | n
   if (option !== undefined) {
     const near = nearest(
       option.replace(/^-+/, ""),
-      options.flatMap(({ name, aliases }) => [name, ...aliases]),
+      options.flatMap(({ name, aliases }) => aliases.concat(name)),
     );
     const hint = near === null ? "" : ` Did you mean --${near}?`;
     throw new LogError("invalid_request", `Unknown option ${option}.${hint} See \`${help}\`.`, { option });
@@ -162,12 +140,4 @@ function parse(argv: readonly string[], texts: OptionTexts, command: Command | n
   if (problem !== undefined && line.values["help"] !== true)
     throw new LogError("invalid_request", `${problem}. See \`${help}\`.`, {});
   return line;
-}
-
-function unknownCommand(name: string): LogError {
-  const near = nearest(name, [...COMMAND_NAMES, ...Object.keys(ALIASES)]);
-  const hint = near === null ? "" : ` Did you mean \`${near}\`?`;
-  return new LogError("invalid_request", `Unknown command "${name}".${hint} See \`holdfast help\`.`, {
-    command: name,
-  });
 }

@@ -45,7 +45,7 @@ test("/skill in a chat activates one for the conversation; a later process has i
   const input = "/skill\n/skill review\n/skill review\nhello\n";
   const first = await cli.run(["chat", "s", "--model", MODEL], { input });
   expect(first.out).toContain("review: Shows review.");
-  expect(first.out).toContain("is active already");
+  expect(first.out).toContain("already active");
   expect(JSON.stringify(cli.server.requests[0]?.body)).toContain("How to review.");
   await at.skill(join(cli.folder, ".agents/skills"), "review", { text: "How to review anew." });
   const second = await cli.run(["chat", "s", "-p", "again"]);
