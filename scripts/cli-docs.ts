@@ -82,7 +82,13 @@ function section(command: Command, aliases: readonly string[], depth: string): s
   const { name, summary, about, examples, options, verbs = [] } = command;
   const also = aliases.length === 0 ? "" : `\nAlso: ${aliases.map((alias) => `\`${alias}\``).join(", ")}.\n`;
   const own = verbs.length > 0 ? "" : optionTable(options);
-  const text = about.trim() === "" ? "" : `\n${about.trim()}\n`;
+  const paragraphs = about
+    .trim()
+    .replaceAll(
+      /(?:^ {2}.*(?:\n|$))+/gm,
+      (lines) => `\`\`\`text\n${lines.replaceAll(/^ {2}/gm, "").trimEnd()}\n\`\`\`\n`,
+    );
+  const text = paragraphs === "" ? "" : `\n${paragraphs.trim()}\n`;
   const shown = verbs.length > 0 ? "" : `\n${codeBlock(examples)}`;
   return [
     `\n${depth} ${name}\n\n${summary}.\n\n${codeBlock(usageLines(command))}${text}${also}${own}${shown}`,

@@ -367,7 +367,7 @@ async function changeMemory(
 }
 
 function noMemory(key: string): LogError {
-  return new LogError("entry_not_found", `Nothing is remembered under ${key} here; nothing was changed`, {
+  return new LogError("entry_not_found", `Memory "${key}" not found`, {
     memory: key,
   });
 }
