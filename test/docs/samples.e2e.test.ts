@@ -26,7 +26,7 @@ afterAll(() => {
 const pages = PAGES.filter((page) => blocksOf(page).some(({ language }) => RUN.has(language)));
 
 describe("the samples of a page run, and print what it shows", () => {
-  test.each(pages)("%s", { timeout: 300_000 }, async (page) => {
+  test.concurrent.each(pages)("%s", { timeout: 300_000 }, async (page) => {
     if (project === null) throw new Error("no project");
     const found = await runPage(page, project, node);
     results.push(...found);
