@@ -209,15 +209,15 @@ function keepLease({ clock, leaseMs, renew, onLost }: KeepLeaseInput): Disposabl
   const keep = async (): Promise<void> => {
     for (await aThird(); !stop.signal.aborted; await aThird()) {
       const over = new AbortController();
-      await Promise.race([renewed(), lapsed(over.signal)]).finally(() => over.abort());
+      await Promise.race([renewed(), lapsed(over.signal)]).finally(() => over.abort("over"));
     }
   };
   const lost = (why: unknown): void => {
     if (!stop.signal.aborted) onLost(why);
-    stop.abort();
+    stop.abort("over");
   };
   if (leaseMs > 0) keep().catch(lost); // with 0 there is none to keep
-  return { [Symbol.dispose]: () => stop.abort() };
+  return { [Symbol.dispose]: () => stop.abort("over") };
 }
 
 function lapsedLease(leaseMs: number, cause: unknown): LogError {

@@ -122,8 +122,8 @@ function checked<Request extends { readonly conversation: ConversationId; readon
 async function* tail(space: Tail | null, request: TailRequest, work: Work): AsyncGenerator<StoredEntry> {
   const stop = work.stopper();
   if (space === null) throw facetMissing("tail");
-  const onAbort = (): void => stop.abort();
-  if (request.signal?.aborted) stop.abort();
+  const onAbort = (): void => stop.abort("over");
+  if (request.signal?.aborted) stop.abort("over");
   request.signal?.addEventListener("abort", onAbort, { once: true });
   const entries = space.tail({ ...checked(request), signal: stop.signal })[Symbol.asyncIterator]();
   try {
@@ -135,7 +135,7 @@ async function* tail(space: Tail | null, request: TailRequest, work: Work): Asyn
   } finally {
     request.signal?.removeEventListener("abort", onAbort);
     work.over(stop);
-    stop.abort();
+    stop.abort("over");
     await entries.return?.();
   }
 }

@@ -200,7 +200,7 @@ export class Recorder {
 
   /** The same without what is still gathered: a message that holds it is about to be written. */
   async superseded(): Promise<void> {
-    this.#timer?.abort();
+    this.#timer?.abort("over");
     this.#timer = null;
     this.#pending = [];
     this.#chars = 0;

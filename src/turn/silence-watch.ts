@@ -39,6 +39,6 @@ export class SilenceWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#over.abort();
+    this.#over.abort("over");
   }
 }

@@ -194,7 +194,7 @@ class PromptReader implements Disposable {
 
   #end(end: RawEnd): Streamed {
     const { upstream } = this.#input;
-    this.#moment?.abort();
+    this.#moment?.abort("over");
     const { silent } = this.#watch;
     const evidence = {
       ...this.#input,
@@ -224,7 +224,7 @@ class PromptReader implements Disposable {
 
   [Symbol.dispose](): void {
     this.#over = true;
-    this.#moment?.abort();
+    this.#moment?.abort("over");
   }
 }
 

@@ -109,7 +109,7 @@ export class Watch implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#over.abort();
+    this.#over.abort("over");
     this.#silence[Symbol.dispose]();
   }
 }

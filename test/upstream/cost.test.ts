@@ -1,5 +1,5 @@
 /** What a send, an edit and a fork cost: what they read is bounded, however long the conversation is. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Conversation } from "#conversation/conversation";
 import { readFacts } from "#upstream/sessions/live-sessions";
 import { forkAside, goBackTo } from "#upstream/sessions/fork-session";
@@ -237,6 +237,17 @@ test("words that come right before the reply that holds them are not recorded tw
   await rig.say("hello");
   expect(await rig.of("update")).toEqual([]);
   expect(await rig.of("message")).toHaveLength(2);
+});
+
+test("whatever a turn ends by a signal has a reason: without one each costs an error with its stack", async () => {
+  const rig = await aRig();
+  await rig.say("hello");
+  const abort = vi.spyOn(AbortController.prototype, "abort");
+  await rig.send("and again");
+  const reasons = abort.mock.calls.map(([reason]) => reason as unknown);
+  abort.mockRestore();
+  expect(reasons).not.toHaveLength(0);
+  expect(reasons).not.toContain(undefined);
 });
 
 test("the same after somebody else wrote takes at most one more", async () => {

@@ -29,6 +29,9 @@ interface TurnPlace {
   readonly clock?: Clock;
 }
 
+/** Made once: an error with its stack for every turn costs more than the rest of its end. */
+const OVER = new DOMException("The turn is over", "AbortError");
+
 interface CallRecord {
   readonly call: ToolCallRequest;
   readonly outcome: Promise<EffectOutcome>;
@@ -100,7 +103,7 @@ export class TurnEffects implements Disposable {
 
   /** The turn is over: nothing starts any more, and what runs is asked to stop. */
   [Symbol.dispose](): void {
-    this.#over.abort();
+    this.#over.abort(OVER);
   }
 }
 

@@ -28,7 +28,7 @@ export async function bounded<T>(bounds: Bounds, work: Promise<T>): Promise<T> {
   try {
     return await Promise.race([work, late]);
   } finally {
-    done.abort();
+    done.abort("over");
   }
 }
 

@@ -90,7 +90,7 @@ export class EventStreams {
     const ended = new AbortController();
     const stopping = new AbortController();
     const end = (): void => {
-      ended.abort();
+      ended.abort("over");
       this.#large.removeAll(stream);
       this.#open.delete(stream);
       if (this.#open.size === 0) clearInterval(this.#timer);
