@@ -10,7 +10,7 @@ export const COUNTERS = [
 
 /** What several answers used. */
 export interface UsageSum extends Omit<Required<Usage>, "costMicros"> {
-  /** What is known of the cost; null: none of it is known. */
+  /** The known cost; null: none of it is known. */
   readonly costMicros: number | null;
   /** How many answers used tokens whose price is unknown: they are in no cost. */
   readonly unpricedAnswers: number;

@@ -5,7 +5,7 @@ export type Hash = (parts: readonly string[]) => string;
 
 type Content = Pick<StoredEntry, "id" | "time" | "type" | "payload">;
 
-/** What stands for an entry's own words, as they are stored. Where it hangs is said by the link of its batch. */
+/** The digest of an entry's own text, as stored. Its place is covered by the link of its batch. */
 export function entryDigest(hash: Hash, content: Content): string {
   return hash(digestedParts(content));
 }
@@ -117,9 +117,9 @@ export class LinkCheck {
     return Math.max(this.#provenSeq, this.unprovenSeq);
   }
 
-  /** Takes the next entry, and how its batch ended when it is the last of it. Says what is wrong. */
+  /** Takes the next entry, and the end of its batch if it is the last one. Returns the problem, or null. */
   add(entry: StoredEntry, end: BatchEnd | null): string | null {
-    // Of what no link holds only the last counts: the first link goes on from it.
+    // Of the entries without a link only the last counts: the first link continues from it.
     if (!this.#linked && entry.v < LINKED_VERSION) [this.#before, this.#batch] = [entry, []];
     else {
       const { seq, parentId } = entry;
@@ -151,7 +151,7 @@ export class LinkCheck {
     return null;
   }
 
-  /** What is wrong with how the log ends, given what its head remembers of it. */
+  /** What is wrong with the end of the log, given what its head remembers of it. */
   end(head: { readonly link: string | null; readonly ownerLink: string | null }): string | null {
     const last = this.#batch.at(-1);
     if (this.#linked && last !== undefined)

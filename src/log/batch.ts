@@ -25,11 +25,11 @@ export interface StampedDraft {
   readonly draft: Draft;
   readonly id: EntryId;
   readonly time: string;
-  /** What it changes of what lists show: found where the body is, so that a store's thread needs none. */
+  /** Its change of the summary that lists show, computed where the body is, so that a store's thread needs no body. */
   readonly summaryChange: SummaryChange | null;
 }
 
-/** A draft with its id and time, and what is made of its words. */
+/** A draft with its id, its time and what is derived from its text. */
 export function stampDraft(draft: Draft, { id, time }: Pick<StampedDraft, "id" | "time">): StampedDraft {
   return { draft, id, time, summaryChange: summaryChange(draft.type, draft.body, time) };
 }

@@ -67,7 +67,7 @@ export function changeCounts(counts: EntryCounts, change: SummaryChange, seq: nu
   return { ...next, turns: turns.slice(-OPEN_MAX), runs: runs.slice(-OPEN_MAX), more };
 }
 
-/** As they are written down: what is as in no entry is left out. */
+/** As stored: members that are the same as in no entry are left out. */
 export function storeCounts({ callsFrom, hasIntents, turns, runs, more }: EntryCounts): Partial<EntryCounts> {
   return {
     ...(callsFrom === null ? {} : { callsFrom }),

@@ -84,7 +84,7 @@ const PLANNED_MEMBERS = new Map(
   }),
 );
 
-/** The members of a body that decide where it goes and what it does there; the payload carries the rest. */
+/** The members of a body that decide where the entry goes and what it does there; the payload holds the rest. */
 export function plannedMembers(type: EntryType): readonly string[] {
   return PLANNED_MEMBERS.get(type) ?? [];
 }

@@ -43,7 +43,7 @@ interface NodeBodies {
     readonly title?: string; // of a fork, from its source's; a `title` entry replaces it
     readonly project?: Project;
     readonly origin?: Origin;
-    /** Set by an import: the log holds what it was forked with itself, up to that entry. */
+    /** Set by an import: up to this entry, the log holds a copy of what it was forked with. */
     readonly forkedFrom?: Origin;
     /** Who began it without handing anything down: a conversation that asked another agent, say. */
     readonly parent?: Parent;
@@ -83,9 +83,9 @@ interface NodeBodies {
 }
 
 export type TurnOutcome = "completed" | "interrupted" | "failed";
-/** How an upstream came to know the conversation: by itself, from a transcript we wrote, or from a preamble. */
+/** How an upstream knows the conversation: natively, from a transcript we wrote, or from a preamble. */
 export type Fidelity = "native" | "transcript" | "preamble";
-/** What a new agent session was sent, with a prompt, of what came before it. */
+/** How much of the earlier conversation a new agent session was sent with a prompt. */
 export interface PriorContextCounts {
   /** How many messages, word for word, and the first of them. */
   readonly messages: number;
@@ -110,7 +110,7 @@ type SteerState = "accepted" | "delivered" | "cancelled";
 /** What a steered message waits for: the next request to a model, the end of the turn, or the next run. */
 export type SteerTime = "step" | "turn" | "run";
 
-/** What a conversation is filed under. Members beyond these are for whoever wrote them. */
+/** How a conversation is filed. Other members belong to the program that wrote them. */
 export interface Metadata {
   readonly tags?: readonly string[];
   readonly archived?: boolean;
@@ -135,7 +135,7 @@ export interface FactBodies {
     readonly policy?: Json;
     readonly tools?: readonly string[];
     readonly toolsOnly?: boolean; // its model is offered no others
-    /** The run that was cut off and that this one goes on with. */
+    /** The interrupted run that this one continues. */
     readonly continues?: string;
     /** The sections of the prompt that are other than in the run before; null takes one away. */
     readonly promptPatch?: { readonly [section: string]: Json };
@@ -162,12 +162,12 @@ export interface FactBodies {
     readonly promptDigest?: string;
     readonly toolsDigest?: string;
     readonly fidelity?: Fidelity;
-    /** The process that is asked, so that it can be ended by whoever finds the turn open. */
+    /** The process that is asked, so that another host that finds the turn open can end it. */
     readonly process?: string;
     readonly priorContext?: PriorContextCounts;
     readonly usage?: Usage;
   };
-  /** An attempt that left no message. What it used stands here; else it stands on the message, never on both. */
+  /** The usage of an attempt that left no message; else the message has it. Never both. */
   attempt_end: {
     readonly turn: string;
     readonly class: string;
@@ -182,7 +182,7 @@ export interface FactBodies {
     /** Who carried the turn in the end, and the last node it then held. */
     readonly upstream?: string;
     readonly node?: EntryId;
-    /** Up to where it holds everything or was told of it, where the outcome does not say so; null: nothing is known. */
+    /** The node up to which it holds everything or was sent it, where the outcome does not say so; null: unknown. */
     readonly held?: EntryId | null;
     readonly resetAt?: string;
     /** The agents that said during this turn when they would be free again. */
@@ -230,7 +230,7 @@ export interface FactBodies {
     readonly steer: string;
     readonly state: SteerState;
     readonly content?: readonly ContentBlock[];
-    /** Missing: as soon as whoever carries the turn can take it. */
+    /** Absent: as soon as the running turn can take it. */
     readonly when?: SteerTime;
     /** The turn it is meant for. */
     readonly turn?: string;

@@ -1,7 +1,7 @@
 import { isLogError, LogError } from "./errors.ts";
 
 declare const kind: unique symbol;
-/** A plain string to whoever calls; only one kind of id is not taken for another. What it holds is checked at the door. */
+/** A plain string for callers, but one kind of id cannot be passed for another. Its form is checked by the parse functions. */
 type Id<Kind extends string> = string & { readonly [kind]?: Kind };
 
 export type SpaceId = Id<"SpaceId">;

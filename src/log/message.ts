@@ -4,7 +4,7 @@ import { fieldsIn } from "./json/json-fields.ts";
 
 type JsonObject = { readonly [name: string]: Json };
 
-/** What any block may have besides what it says. */
+/** Members that any block may have. */
 export type BlockExtras = {
   /** What the provider wants back with the block, by provider: signatures, ids, phases. */
   readonly providerMetadata?: JsonObject;
@@ -86,7 +86,7 @@ export interface ToolResultMessage extends MessageExtras {
 export type Role = Message["role"];
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
-/** The text of a message, without what it called, thought or showed. */
+/** The text of a message, without calls, thinking and images. */
 export function textOfBlocks(content: readonly ContentBlock[], between: string = ""): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(between);
 }
@@ -112,7 +112,7 @@ function besideMessage(entry: Bodies["message"]): MessageExtras {
   return entry as MessageExtras;
 }
 
-/** What is said: plain text, or blocks of content. */
+/** Content: plain text, or a list of blocks. */
 type MessageContent = string | readonly ContentBlock[];
 
 type MessageBody = Extract<EntryBody, { type: "message" }>;
@@ -134,7 +134,7 @@ export function assistant(
   return { type: "message", message: { role: "assistant", content: blocks(content), ...more } };
 }
 
-/** A body for `append`: what came of a tool call, named by the call's id. */
+/** A body for `append`: the result of a tool call, named by the call's id. */
 export function toolResult(
   toolCallId: string,
   content: MessageContent,

@@ -1,13 +1,13 @@
 import type { BlockExtras, ToolCall } from "./message.ts";
 
-/** The text that a call's input came in, where writing the input anew would give another. */
+/** The source text of a call's input, where serializing the input again would give another text. */
 function rawInputOf({ providerMetadata }: BlockExtras): string | null {
   const own = providerMetadata?.["holdfast"];
   const raw = typeof own === "object" && own !== null && "input" in own ? own["input"] : null;
   return typeof raw === "string" ? raw : null;
 }
 
-/** The input of a call as the model wrote it, also where that is no JSON. */
+/** The input of a call as the model wrote it, even if it is not JSON. */
 export function callInput(call: ToolCall): string {
   return rawInputOf(call) ?? JSON.stringify(call.input);
 }

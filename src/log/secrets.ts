@@ -8,8 +8,8 @@ export interface Secret {
 const NAMED =
   "passw(?:or)?d|passwort|passphrase|contraseña|mot de passe|密码|口令|パスワード|secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|client[ _-]?secret|auth[ _-]?token";
 const QUOTE = "\\\\{0,4}[\"'`]?"; // also in text that is quoted in text
-const VALUE = "[^\\s\"'`,;&<>\\\\]"; // what a value is made of that ends where a quote or a list goes on
-const SPAN = 4_096; // a longer one is no key; what is looked at twice stays short
+const VALUE = "[^\\s\"'`,;&<>\\\\]"; // the characters of a value, which ends where a quote or a list continues
+const SPAN = 4_096; // longer text is not a key; text that is scanned twice stays short
 
 /**
  * By how a service writes its keys, and by what is said in front of one. Of a pattern with a group `secret` only that is one.
@@ -46,7 +46,7 @@ const PATTERNS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ],
   ["password in a URL", /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]{0,256}:(?<secret>[^\s/@]{1,512})@/dgi],
   ["account key", /\b(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{20,}={0,2})/dg],
-  // A word alone ("password: required") is no password; what has letters with digits or signs may be one.
+  // A word alone ("password: required") is not a password; letters with digits or signs may be one.
   [
     "password",
     new RegExp(
@@ -54,7 +54,7 @@ const PATTERNS: readonly (readonly [kind: string, pattern: RegExp])[] = [
       "dgiu",
     ),
   ],
-  // As in a file of variables: what is named so is one, whatever it looks like. A reference to another is none.
+  // As in a file of variables: a value under such a name is a secret, whatever it looks like. A reference to another is not.
   [
     "secret variable",
     new RegExp(
@@ -101,7 +101,7 @@ export interface VisibleText {
   originalIndex(index: number): number;
 }
 
-/** The text without what nobody sees of it. */
+/** The text without its invisible parts. */
 export function visibleTextOf(input: string): VisibleText {
   if (input.search(HIDDEN) === -1) return { text: input, originalIndex: (index) => index };
   let text = "";

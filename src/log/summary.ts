@@ -42,7 +42,7 @@ export type LastTurn =
       readonly state: "ended";
       readonly turn: string;
       readonly outcome: TurnOutcome;
-      /** When whoever carried it is free again, where it said so. */
+      /** When the agent accepts prompts again, where it said so. */
       readonly resetAt: string | null;
     };
 
@@ -67,13 +67,13 @@ export interface Summary {
   readonly usage: UsageTotals;
   /** The upstream sessions it has had. */
   readonly links: number;
-  /** The last entry that an import brought of what it was forked with: what was spent up to it is not its own. */
+  /** The last entry that an import copied of what it was forked with: usage up to it belongs to the source. */
   readonly inheritedUpTo: EntryId | null;
   /** Null: not counted, in a log from before appends did. */
   readonly counts: EntryCounts | null;
 }
 
-/** What one entry changes of it: sets and increments, so that it holds whatever came in between. */
+/** The change that one entry makes: sets and increments, so that it holds whatever came in between. */
 export interface SummaryChange {
   readonly model?: { readonly name: string; readonly chosen: boolean };
   /** It went on to a session of this agent. */
@@ -94,7 +94,7 @@ export interface SummaryChange {
   readonly metadata?: EntryOf<"metadata">["metadata"];
   readonly spent?: { readonly model: string; readonly usage: Usage };
   readonly inheritedUpTo?: EntryId;
-  /** What was spent so far was paid by another conversation. */
+  /** The usage so far was paid by another conversation. */
   readonly inherited?: true;
 }
 
@@ -197,7 +197,7 @@ function addSpent(totals: UsageTotals, { model, usage }: NonNullable<SummaryChan
   return { ...addUsage(totals, usage), byModel: { ...byModel, [model]: addUsage(earlier, usage) } };
 }
 
-/** A summary as it is written down: what is as in an empty one is left out. */
+/** A summary as stored: members that are the same as in an empty one are left out. */
 export type StoredSummary = Partial<Omit<Summary, "usage" | "counts">> & {
   readonly counts?: Partial<EntryCounts>;
   readonly usage?: UsagePart & { readonly byModel: { readonly [model: string]: UsagePart } };
@@ -220,7 +220,7 @@ export function storeSummary(summary: Summary): StoredSummary {
   if (summary.unlisted) stored.unlisted = true;
   if (summary.links !== 0) stored.links = summary.links;
   if (summary.inheritedUpTo !== null) stored.inheritedUpTo = summary.inheritedUpTo;
-  // Also where there is nothing: what is left out was not counted.
+  // Also where it is zero: an absent member was not counted.
   if (summary.counts !== null) stored.counts = storeCounts(summary.counts);
   if (!isEmpty(metadata)) stored.metadata = metadata;
   if (isEmpty(usage.byModel)) return stored;
@@ -232,7 +232,7 @@ export function storeSummary(summary: Summary): StoredSummary {
 function storeUsage(usage: UsageSum): UsagePart {
   const stored: Mutable<UsagePart> = {};
   for (const counter of COUNTERS) if (usage[counter]) stored[counter] = usage[counter];
-  // Also where there are none: what is left out was not counted.
+  // Also where it is zero: an absent member was not counted.
   stored.unpricedAnswers = usage.unpricedAnswers;
   return stored;
 }
@@ -302,7 +302,7 @@ export function metadataOf(entries: Iterable<Entry>): Metadata {
   return metadata;
 }
 
-/** Whoever writes one member leaves the others alone; so two that write at once do not undo each other. */
+/** Writing one member leaves the others alone, so that two concurrent writers do not undo each other. */
 function changeMetadata(metadata: Metadata, change: EntryOf<"metadata">["metadata"]): Metadata {
   const merged = { ...metadata, ...change };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));

@@ -2,7 +2,7 @@ const TITLE_CHARS_MAX = 72; // a line of a list
 const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
 const READ_CHARS_MAX = 1_000; // a long prompt is not read to its end
 
-/** The title of a conversation that nobody named: the first line of its first prompt. Null where that is empty. */
+/** The title of a conversation without one: the first line of its first prompt. Null where that is empty. */
 export function promptTitle(prompt: string): string | null {
   const [line = ""] = prompt.slice(0, READ_CHARS_MAX).trim().split("\n", 1);
   return line === "" ? null : cutTitle(line.replaceAll(/\s+/g, " ").trim());

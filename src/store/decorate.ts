@@ -6,7 +6,7 @@ import type { StampedDraft } from "#log/batch";
 /** Any verb, where which one does not matter. */
 export type AnyVerb = (...args: readonly unknown[]) => unknown;
 
-/** Carries a call out, or not; `verb` says what it is about. */
+/** Runs a call or rejects it; `verb` is the name of the call. */
 type Around = <T>(call: () => Promise<T>, verb: string) => Promise<T>;
 
 export interface Decoration {
@@ -21,7 +21,7 @@ export function spaceOfVerbs(make: (verb: Verb) => AnyVerb): SpaceStore {
   return Object.fromEntries(VERBS.map((verb) => [verb, make(verb)])) as unknown as SpaceStore;
 }
 
-/** Another store in front of a store. What it does not change is forwarded, verbs that come later included. */
+/** Wraps a store. Verbs that are not overridden are forwarded, including future ones. */
 export function decorateStore(store: Store, decoration: Decoration): Store {
   const { around = (call) => call(), verbs = () => ({}) } = decoration;
   const close = (): Promise<void> => around(() => store.close(), "close");
@@ -42,7 +42,7 @@ export function decorateStore(store: Store, decoration: Decoration): Store {
 }
 
 function forward(space: SpaceStore, verb: Verb, around: Around): AnyVerb {
-  // A tail waits for what may never come: it is no call that ends.
+  // A tail may wait forever: it is not a call that ends.
   if (verb === "tail") return (request) => space.tail(request as Parameters<SpaceStore["tail"]>[0]);
   return (...args) => around(() => Reflect.apply(space[verb], space, args) as Promise<unknown>, verb);
 }
@@ -64,21 +64,21 @@ export interface StoreFailure {
   readonly written: Pick<WrittenBatch, "space" | "conversation"> | null;
 }
 
-/** Is told what a store was given, once it is done; what it throws disturbs nobody. */
+/** Receives each write of a store once it is done. Its errors are ignored. */
 export interface StoreObserver {
   wrote(batch: WrittenBatch): void;
   failed(failure: StoreFailure): void;
   closed(): void;
 }
 
-/** The same store, and observers that are told what is written to it. What was written before, under its key, is not told again. */
+/** The same store, with observers that receive its writes. A repeated write under the same key is not reported again. */
 export function observeStore(store: Store, observers: readonly StoreObserver[]): Store {
   const tell = (say: (observer: StoreObserver) => void): void => {
     for (const observer of observers)
       try {
         say(observer);
       } catch {
-        // Nothing that watches may stop what it watches.
+        // An observer may not stop what it observes.
       }
   };
   const failing = async <T>(call: () => Promise<T>, about: Omit<StoreFailure, "error">): Promise<T> => {

@@ -78,7 +78,7 @@ export interface Tail {
 
 /** Runs as rows, kept by the append. */
 interface Runs {
-  /** Oldest first; each run once, with what it has counted until now. */
+  /** Oldest first; each run once, with its counts so far. */
   runs(request: RunsRequest): Promise<RunPage>;
 }
 
@@ -102,7 +102,7 @@ interface Check {
   check(request: CheckRequest): Promise<readonly Finding[]>;
 }
 
-/** What a store may bring, each by itself; the log it must. */
+/** The optional parts of a store; the log is required. */
 interface Facets {
   readonly log: LogStore;
   readonly names: Names;

@@ -140,7 +140,7 @@ async function* tail(space: Tail | null, request: TailRequest, work: Work): Asyn
   }
 }
 
-/** What is under way in a store, so that closing it can wait for that and refuse the rest. */
+/** The running calls of a store, so that closing it can wait for them and reject new ones. */
 class Work {
   #running: number = 0;
   #ended: boolean = false;
@@ -161,7 +161,7 @@ class Work {
     }
   }
 
-  /** Fires when the store is closed; to be handed back when what it stops is over. */
+  /** Fires when the store is closed; to be released once the work it stops is over. */
   stopper(): AbortController {
     this.#checkOpen();
     const stop = new AbortController();

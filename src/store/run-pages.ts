@@ -83,7 +83,7 @@ export function pageOfRunRows<Row>(
   return { runs, next: last !== undefined && rows.length > page.length ? cursor(last).join(" ") : null };
 }
 
-/** The run of a row: an ended one has in it what was counted, an open one has it in the head of its log. */
+/** The run of a row: an ended run has its counts in the row, an open one has them in the head of its log. */
 export function runOfRow(
   row: { readonly seq: number; readonly finished: string | null; readonly start: Entry | null },
   head: Head | null,

@@ -7,7 +7,7 @@ import type { Backup, BackupRequest, StoreHealth } from "./requests.ts";
  * `storeContract` of `holdfast/testing` says, as runnable cases, what each verb promises. Whoever opens a store closes it.
  */
 export interface Store extends AsyncDisposable {
-  /** What it brings. A verb of another facet fails with `facet_missing`. */
+  /** The facets it has. A verb of another facet fails with `facet_missing`. */
   readonly facets: readonly Facet[];
   /** A handle that sees one space and nothing else. */
   space(id: SpaceId): SpaceStore;
@@ -20,7 +20,7 @@ export interface Store extends AsyncDisposable {
   backup?(request: BackupRequest): Promise<Backup>;
   /** How it is doing now: asked once, and answered also where it cannot be reached. Stores without a server have none. */
   health?(): Promise<StoreHealth>;
-  /** Finishes what was accepted, then lets go of every file, thread and timer. */
+  /** Finishes the accepted calls, then closes every file, thread and timer. */
   close(): Promise<void>;
 }
 

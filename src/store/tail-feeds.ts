@@ -2,10 +2,10 @@ import type { StoredEntry } from "#log/entry";
 import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 
-/** What a tail reads at a time: while its reader takes nothing it holds no more, and what follows stays in the store. */
+/** How much a tail reads at a time. While its reader is busy it holds no more; the rest stays in the store. */
 export const TAIL_PAGE = { limit: 256, bytes: 65_536 } as const;
 
-const RECENT_BYTES_MAX = 32_768; // for tails that are a little late; whoever is later reads for itself
+const RECENT_BYTES_MAX = 32_768; // for tails that are slightly behind; slower ones read from the store
 const WRITTEN_LOGS_MAX = 256;
 const WRITTEN_MS_MAX = 1_000; // a tail that starts later reads the log, which another process may have erased
 
@@ -24,7 +24,7 @@ export interface TailPage {
 export interface TailSource {
   /** A page of the entries after a seq; none yet when empty. */
   read(after: number): Promise<TailPage>;
-  /** Resolves when there may be entries after a seq, and at the signal. What came since the last read counts. */
+  /** Resolves when there may be entries after a seq, and at the signal. Entries since the last read count. */
   changed(after: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -111,7 +111,7 @@ interface WrittenEntries {
 
 const NOTHING_WRITTEN: WrittenEntries = { entries: [], atMs: 0 };
 
-/** The last entry that was told; its id is unknown where a tail begins. */
+/** The last entry that was delivered; its id is unknown where a tail begins. */
 interface TailPlace {
   readonly seq: number;
   readonly id: EntryId | null;
@@ -127,13 +127,13 @@ interface Waiting {
 
 class Feed {
   readonly #source: TailSource;
-  /** Nobody follows it, or it has failed: whoever comes next begins another. */
+  /** It has no followers or has failed: the next follower starts another. */
   readonly #onEnd: () => void;
-  /** The last entry that was read; what it begins with was not. */
+  /** The last entry that was read; the one it begins after was not. */
   #last: TailPlace;
   /** The last entry that is known to be there; beyond the end there is something to be read. */
   #position: number;
-  /** The newest entries up to the end, while somebody is behind it. */
+  /** The newest entries up to the end, while a follower is behind. */
   #recent: StoredEntry[] = [];
   #tails: number = 0;
   readonly #waiting = new Set<Waiting>();
@@ -172,7 +172,7 @@ class Feed {
     return entries;
   }
 
-  /** A page, of the log that the tail was told before. */
+  /** A page of the log whose entries the tail was sent before; a log without its last entry is rejected. */
   async #read({ seq, id }: TailPlace): Promise<TailPage> {
     const page = await this.#source.read(seq);
     if (id === null || page.before === undefined || page.before === id) return page;
@@ -219,7 +219,7 @@ class Feed {
           if (this.#end !== end) continue;
         }
         this.#position = end + 1;
-        if (this.#waiting.size === 0) break; // it is read when somebody waits
+        if (this.#waiting.size === 0) break; // read again when a follower waits
         this.#position = end;
         const { entries, headSeq } = await this.#read(this.#last);
         this.#position = Math.max(this.#position, headSeq);
@@ -240,7 +240,7 @@ class Feed {
     if (fresh[0]?.seq === this.#end + 1) this.#add(fresh);
   }
 
-  /** Entries behind the end, for whoever waits. */
+  /** Entries after the end, for waiting followers. */
   #add(fresh: readonly StoredEntry[]): void {
     const [first] = fresh;
     const last = fresh.at(-1);
@@ -264,11 +264,11 @@ function newest(entries: StoredEntry[]): StoredEntry[] {
 
 const HOLD_MS = 2_147_483_647; // the longest a timer can be set for: it holds the process open and does nothing
 
-/** How a store finds out what it is not told: a look now and then, while somebody waits. */
+/** How a store finds entries that it is not notified of: it looks from time to time while a tail waits. */
 interface Look {
   readonly everyMs: number;
   look(): void;
-  /** Nobody waits any more. */
+  /** No tail waits any more. */
   rest(): void;
 }
 
@@ -295,7 +295,7 @@ export class TailWaiters<EntryPosition> {
     return this.#closed;
   }
 
-  /** The conversations somebody waits for. */
+  /** The conversations with waiting tails. */
   names(): readonly string[] {
     return [...this.#byName.keys()];
   }

@@ -64,7 +64,7 @@ function asToolRow(row: DiffRow): readonly DiffRow[] {
   return (row.a ?? row.b)?.kind === "call" ? [{ ...row, resultDiffers: false }] : [];
 }
 
-/** What was asked and done comes before what was said: two models never word an answer alike. */
+/** Calls and results come before text: two models never word an answer alike. */
 function divergenceOf(rows: readonly DiffRow[]): Divergence | null {
   const acted = rows.findIndex((row) => row.op !== "same" && isAct(row.a ?? row.b));
   if (acted !== -1) return divergenceAt(rows, acted, isAct);
@@ -89,7 +89,7 @@ function divergenceAt(
 ): Divergence {
   const row = rows[index];
   const from = rows.slice(index);
-  // A side that has nothing in this row went on with what follows.
+  // A side without an item in this row continued with the following ones.
   const a = row?.a ?? from.find((later) => counts(later.a))?.a ?? null;
   const b = row?.b ?? from.find((later) => counts(later.b))?.b ?? null;
   const kind = row?.resultDiffers === true ? "result" : ((row?.a ?? row?.b)?.kind ?? "text");

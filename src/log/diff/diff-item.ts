@@ -6,7 +6,7 @@ import { canonicalText } from "#log/json/json-fields";
 import { type ContentBlock, type ToolCall, isInternal } from "#log/message";
 import { resultsByCall } from "#log/results-by-call";
 
-export const LEVELS_MAX = 1_000; // what is nested deeper cannot be written as JSON by every program
+export const LEVELS_MAX = 1_000; // deeper values cannot be written as JSON by every program
 const TOO_DEEP = "(nested too deeply to show)";
 
 /** What a user or a model said. */
@@ -16,12 +16,12 @@ interface TextItem {
   readonly entry: EntryId;
   /** Which turn since the common start, from 1. */
   readonly turn: number;
-  /** The same for what is the same. */
+  /** Equal for equal items. */
   readonly key: string;
   readonly text: string;
 }
 
-/** A tool call with what it gave. */
+/** A tool call with its result. */
 export interface CallItem {
   readonly kind: "call";
   readonly entry: EntryId;
@@ -34,7 +34,7 @@ export interface CallItem {
   readonly result: { readonly text: string; readonly isError: boolean; readonly key: string } | null;
 }
 
-/** What of a branch is compared: thinking, settings and compactions are not. */
+/** The compared entries of a branch, without thinking, settings and compactions. */
 export type DiffItem = TextItem | CallItem;
 
 /** `turns`: the number of the turn that each node lies in. */

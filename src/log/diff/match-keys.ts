@@ -1,6 +1,6 @@
 export type Pair = readonly [a: number, b: number];
 
-const EDITS_MAX = 256; // of one round: what it costs grows with the length of both, never with its square
+const EDITS_MAX = 256; // per round: its cost grows with the length of both, never with its square
 const NONE = -1;
 
 /**

@@ -1,7 +1,7 @@
 import type { Json } from "#log/json/json-text";
 import { isSameJson } from "#log/json/json-fields";
 
-const LEVELS_SHOWN = 8; // what lies deeper is told as a whole
+const LEVELS_SHOWN = 8; // deeper differences are shown as a whole
 const CHANGES_MAX = 100;
 
 /** A part of a value that is not the same on both sides. */
@@ -13,7 +13,7 @@ export interface ValueChange {
   readonly b?: Json;
 }
 
-/** What changed between two values, part by part, in the order of A's members; the order of members is no change. */
+/** The changes between two values, part by part, in the order of A's members. The order of members is ignored. */
 export function valueChanges(a: Json, b: Json): readonly ValueChange[] {
   const changes: ValueChange[] = [];
   compare({ path: [], a, b }, changes);

@@ -8,7 +8,7 @@ export function fieldsIn(value: Json | undefined): Fields | null {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
 }
 
-/** The same where something that is no object means as much as an empty one. */
+/** The same where a value that is not an object counts as an empty one. */
 export function fieldsOf(value: Json | undefined): Fields {
   return fieldsIn(value) ?? {};
 }

@@ -22,7 +22,7 @@ const CLOSE_BRACE = 125;
 const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 
-/** JSON.parse is the judge of what is JSON; this only bounds size and depth. */
+/** JSON.parse decides what is valid; this only bounds size and depth. */
 function checkJson(source: string): Json {
   checkLength(source);
   checkStructure(source);

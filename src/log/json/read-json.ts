@@ -1,6 +1,6 @@
 import type { Json } from "./json-text.ts";
 
-/** Of a name with an escape it may be told another one. */
+/** For a name with an escape it may receive another name. */
 type Reviver = (name: string, value: Json, context: { readonly source?: string }) => Json;
 
 const { parse } = JSON as unknown as {

@@ -98,7 +98,7 @@ export interface EntryToPlace {
   readonly node: boolean;
   readonly parentId: EntryId | null;
   readonly body: { readonly [name: string]: unknown };
-  /** Left of an erased log, where what it points at may be gone. */
+  /** The rest of an erased log: what it points at may be gone. */
   readonly isForkRemainder?: boolean;
 }
 

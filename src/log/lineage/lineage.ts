@@ -106,7 +106,7 @@ export function findVisible(
   if (origin === null) return undefined;
   for (const [holder, index] of lineage) {
     const place = index.find(id)?.place;
-    // Inherited nodes are nobody's tip here: the next node opens a segment of its own.
+    // Inherited nodes are never a tip here: the next node opens its own segment.
     if (place && isOnBranch(lineage, origin, place)) return { id, place, tip: false, holder };
   }
   return undefined;

@@ -164,7 +164,7 @@ export class LogIndex {
     else if (!nodes.has(target)) nodes.set(target, entry.seq);
   }
 
-  /** The nodes this log gave a label up to a seq, and the seqs of what it says about a node's label. */
+  /** The nodes with a label of this log up to a seq, and the seqs of the entries that label them. */
   nodesLabelled(label: string, upTo: number): readonly EntryId[] {
     const nodes = this.#labelled.get(label) ?? [];
     return [...nodes].flatMap(([node, seq]) => (seq <= upTo ? [node] : []));

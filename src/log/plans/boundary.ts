@@ -112,13 +112,13 @@ function answerOf(entry: Entry): readonly string[] {
   return entry.type === "message" && entry.message.role === "toolResult" ? [entry.message.toolCallId] : [];
 }
 
-/** The previous boundary lies after the new one: what is between them would be summary and kept at once. */
+/** The previous boundary lies after the new one: entries between them would be both summarized and kept. */
 function crossesBoundary(compaction: EntryOf<"compaction">, range: readonly Entry[]): boolean {
   const previous = compaction.firstKeptEntryId ?? compaction.id;
   return range.findIndex((entry) => entry.id === previous) > 0;
 }
 
-/** What is known of the compaction's own path, oldest first: stored nodes, then those of the batch itself. */
+/** The known part of the compaction's own path, oldest first: stored nodes, then those of the batch itself. */
 function pathBefore(
   inBatch: readonly PlannedEntry[],
   tail: readonly Entry[] | undefined,
@@ -128,7 +128,7 @@ function pathBefore(
   let index = from;
   for (const entry of inBatch.toReversed()) {
     if (entry.id !== index || entry.place === null) continue;
-    path.push(decodeEntry({ ...entry, seq: 0 })); // only what it says counts here
+    path.push(decodeEntry({ ...entry, seq: 0 })); // only its body counts here
     index = entry.parentId;
   }
   const stored = tail?.[0]?.id === index ? tail : [];

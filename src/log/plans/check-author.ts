@@ -12,7 +12,7 @@ export function checkAuthor(state: AppendState, author: Author): number {
   else checkEpoch(head, author.epoch);
   const holdsLink = author.kind === "owner" && author.link !== undefined;
   const { expected } = author;
-  // Whoever names the link of its last batch had been told that it was written.
+  // A writer that names the link of its last batch knows that the batch was acknowledged.
   if (holdsLink && expected !== undefined && expected > head.headSeq)
     throw hasDiverged(`the log ends at ${head.headSeq}, but this writer wrote up to ${expected}`, head);
   if (expected !== undefined && (expected < head.ownerSeq || expected > head.headSeq)) {

@@ -41,12 +41,12 @@ export function changeHead(head: Head, change: HeadChange, link: string): Head {
   };
 }
 
-/** What lists show once the batch is in the log. What was never counted cannot be added to. */
+/** What lists show once the batch is in the log. A total that was never counted cannot be added to. */
 export function summaryAfter(
   { summary, segments, headSeq }: Pick<Head, "summary" | "segments" | "headSeq">,
   change: Pick<HeadChange, "summary" | "segments">,
 ): Summary | null {
-  // The usual batch changes nothing of it, and what is the same need not be written down anew.
+  // The usual batch changes none of it, and unchanged text need not be written again.
   if (summary === null || (change.summary.length === 0 && change.segments === 0)) return summary;
   const changed = changeSummary(summary, change.summary, headSeq);
   const branches = segments + change.segments;
@@ -68,7 +68,7 @@ function concernsRuns({ run, runEnd, turn }: SummaryChange): boolean {
   return run !== undefined || runEnd !== undefined || (turn?.state === "open" && turn.run !== undefined);
 }
 
-/** What one entry says about its conversation as a whole, by its body alone. */
+/** What one entry changes about its conversation as a whole, by its body alone. */
 export function headFieldsOf(
   type: EntryType,
   body: { readonly [name: string]: unknown },

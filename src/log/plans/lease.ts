@@ -23,7 +23,7 @@ export function leaseAt(lease: Lease | null, nowMs: number): LeaseView | null {
   return lease === null ? null : { ...lease, remainingMs: lease.untilMs - nowMs };
 }
 
-/** Refuses whoever does not own the log. Epochs only grow, so a log that is behind one is not the one it was taken of. */
+/** Rejects a writer that does not own the log. Epochs only grow, so a log with a lower epoch is not the one it was acquired on. */
 export function checkEpoch(head: Pick<Head, "epoch" | "ownerSeq">, yours: number): void {
   if (yours > head.epoch)
     throw hasDiverged(`its epoch is ${head.epoch}, but this writer acquired ${yours}`, head);

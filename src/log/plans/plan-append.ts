@@ -19,7 +19,7 @@ import { summaryChanges } from "#log/summary";
 import { type HeadChange, headFieldsOf } from "./head-change.ts";
 import { checkAuthor, checkOutside, checkSize } from "./check-author.ts";
 
-/** What a plan rests on: whoever carries it out checks under its lock that it is still so. Null: it rests on nothing. */
+/** What a plan rests on: the store checks under its lock that it still holds. Null: the plan rests on nothing. */
 export interface Basis {
   readonly epoch: number;
   readonly ownerSeq: number;
@@ -70,7 +70,7 @@ export function parentsOf(head: Tip, drafts: readonly StampedDraft[]): ReadonlyS
     if (draft.parentId) parents.add(draft.parentId);
     if (draft.type === "leaf") parents.add(draft.body["target"] as EntryId);
   }
-  // The usual batch goes on where the branch ends, opens nothing, and needs nothing looked up.
+  // The usual batch continues at the end of the branch, opens no segment, and needs no lookup.
   if (parents.size > 0 || !continues) parents.add(leaf.id);
   for (const { id } of drafts) parents.delete(id);
   return parents;
@@ -205,7 +205,7 @@ export function storedEntries(plan: WritePlan, headSeq: number): readonly Stored
   }));
 }
 
-/** The link of a plan's batch, made under the store's lock: in the order of seqs, whoever wrote. */
+/** The link of a plan's batch, made under the store's lock, so that links follow the order of seqs for every writer. */
 export function linkOf(
   hash: Hash,
   plan: WritePlan,
@@ -236,7 +236,7 @@ export function resultOf(plan: WritePlan, after: Pick<Head, "headSeq" | "ownerLi
   return resultFrom(ids, after.headSeq - ids.length + 1, after.ownerLink);
 }
 
-/** What was written in a row from an entry on. */
+/** The entries written in a row from one on. */
 export function resultFrom(ids: readonly EntryId[], fromSeq: number, ownerLink: string | null): AppendResult {
   const range = { fromSeq, toSeq: fromSeq + ids.length - 1, lastId: ids.at(-1) ?? "" };
   return { ...range, ids, deduped: false, differs: false, ownerLink };

@@ -36,7 +36,7 @@ export interface ErasePlan<P extends PlaceInSegment> {
   readonly depths: ReadonlyMap<number, number>;
   /** The hide facts that a fork looks at. */
   readonly hides: ReadonlySet<number>;
-  /** The deepest place above it that is still looked at through it; null: none, it is no fork. */
+  /** The deepest place above it that forks still reach through it; null: none, or it is not a fork. */
   readonly above: P | null;
 }
 

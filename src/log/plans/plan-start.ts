@@ -21,7 +21,7 @@ export interface Start {
   readonly conversation: ConversationId;
   readonly origin: ForkPoint | null;
   readonly batch: Pick<Batch, "drafts" | "digest" | "key">;
-  /** What its first link goes on from: nothing, or the digest of the node that a fork grows from. */
+  /** What its first link continues: nothing, or the digest of the node that a fork grows from. */
   readonly previous: string;
 }
 
@@ -79,7 +79,7 @@ export interface ForkRequest {
   readonly source: ConversationId;
   /** The node the fork grows from; the source's leaf when absent. */
   readonly entry?: EntryId;
-  /** The last entry of the source that it may see, for a copy of a fork that saw no more; all there are unless told. */
+  /** The last visible entry of the source, for a copy of a fork that saw no more (default: all). */
   readonly head?: number;
   readonly conversation: ConversationId;
   readonly cwd?: string;
@@ -123,7 +123,7 @@ export function forkStart(
   const draft = parseBody(originBody(origin, { cwd: request.cwd, title }));
   const { id, time } = request;
   const first = stampDraft(draft, { id, time });
-  // The source may grow between a fork and its retry, so the digest stands for what was asked, not for the cut.
+  // The source may grow between a fork and its retry, so the digest covers the request, not the cut.
   const seen = request.head === undefined ? [] : [request.head];
   const digest = JSON.stringify([request.source, request.entry ?? null, request.cwd ?? null, ...seen]);
   return {

@@ -17,7 +17,7 @@ export interface Link {
   readonly inherited: boolean;
 }
 
-/** The entries a chain is told from. */
+/** The entries from which a chain is built. */
 export const CHAIN_TYPES: readonly EntryType[] = [
   "upstream_link",
   "message",
@@ -26,7 +26,7 @@ export const CHAIN_TYPES: readonly EntryType[] = [
   "turn_end",
 ];
 
-/** An entry that a chain is told from; of a message it is enough where it is. */
+/** An entry from which a chain is built; for a message its place is enough. */
 export type ChainEntry = Exclude<Entry, MessageEntry> | Pick<MessageEntry, "type" | "id" | "seq">;
 type MessageEntry = EntryOf<"message">;
 
@@ -104,7 +104,7 @@ export class ChainReader {
     const { upstream: id, agent, account = null, reason, time: since, seq } = entry;
     const inherited = source !== null;
     this.#links.push({ id, agent, account, reason, since, seq, source, carried: null, inherited });
-    if (this.#turn !== null) this.#turn.carrier = this.#links.length - 1; // it rolled by itself, or is about to be asked
+    if (this.#turn !== null) this.#turn.carrier = this.#links.length - 1; // it changed its id itself, or is about to be asked
   }
 
   #addMessage({ id, seq }: Pick<MessageEntry, "id" | "seq">): void {

@@ -13,7 +13,7 @@ export interface AgentChoices {
 export interface Config {
   /** The agent that carries the conversation, where one was chosen. */
   readonly agent?: string;
-  /** What was chosen for each agent, by the agent's name: it is set again in every session to come. */
+  /** The choices for each agent, by the agent's name: they are set again in every later session. */
   readonly agents?: { readonly [agent: string]: AgentChoices };
   /** The model that worked last, where an agent said so. */
   readonly working?: { readonly agent: string; readonly model: string };
@@ -51,7 +51,7 @@ function readChoices(made: Json): AgentChoices {
   };
 }
 
-/** What was chosen for an agent, by a stored config. */
+/** The choices for an agent in a stored config. */
 export function choicesFor(stored: Fields, agent: string): AgentChoices {
   return choicesIn(readConfig(stored), agent);
 }
@@ -80,7 +80,7 @@ export function withoutCwd({ cwd: _, ...config }: Fields): Fields {
   return config;
 }
 
-/** The config with these members in place of what it said before; `agents` is changed by `withChoices`. */
+/** The config with these members replaced; `agents` is changed by `withChoices`. */
 export function withConfig(stored: Fields, changed: Omit<Config, "agents" | "cwd">): Fields {
   return { ...stored, ...changed };
 }

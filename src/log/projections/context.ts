@@ -49,7 +49,7 @@ export class ContextReader {
   #role: Role | null = null;
   /** What stands where the oldest message by now answers something that is not told; null where nothing has to. */
   #opening: string | null = null;
-  /** What is read from here on is older than a compaction. */
+  /** Entries read from here on are older than a compaction. */
   #beforeCompaction: boolean = false;
 
   constructor(keep: "issues" | "messages" | "entries" = "messages") {
@@ -99,7 +99,7 @@ export class ContextReader {
 function messageOf(entry: Entry, hidden: boolean, beforeCompaction: boolean): ContextMessage | null {
   if (entry.type === "message") {
     const message = sentMessage(entry.message, entry.id, hidden);
-    // Thinking of nobody in particular is shown to no model anyhow.
+    // Thinking without a known provider is sent to no model anyway.
     if (!beforeCompaction || message?.model === undefined) return message;
     return message.content.some(isThinking) ? { ...message, staleThinking: true } : message;
   }
@@ -107,7 +107,7 @@ function messageOf(entry: Entry, hidden: boolean, beforeCompaction: boolean): Co
   return content === null ? null : { role: "user", content, entryId: entry.id };
 }
 
-/** What a node that is no message tells a model, as if the user had said it; null when it tells nothing. */
+/** The text of a node that is not a message, as if the user had sent it; null when it has none for the model. */
 export function modelContent(entry: Entry): readonly ContentBlock[] | null {
   if (entry.type === "branch_summary") return [textBlock(BRANCH_INTRO + entry.summary)];
   if (entry.type !== "custom" || entry.inContext !== true) return null;
@@ -151,7 +151,7 @@ function textBlock(text: string): ContentBlock {
   return { type: "text", text };
 }
 
-/** Data that is no text enters as its exact JSON, every digit of it. */
+/** Data that is not text enters as its exact JSON, every digit of it. */
 function customText(entry: EntryOf<"custom">): string {
   if (typeof entry.data === "string") return entry.data;
   return membersOf(entry.payload).find((member) => member.name === "data")?.text ?? "";

@@ -3,7 +3,7 @@ import type { ContentBlock } from "#log/message";
 import { LogError } from "#log/errors";
 import type { EntryId } from "#log/ids";
 
-/** Where a fork or an edit grows from, and the words it gives back to be written anew. */
+/** Where a fork or an edit grows from, and the text it returns for editing. */
 export interface CutPoint {
   readonly at: EntryId;
   readonly editable: readonly ContentBlock[] | null;

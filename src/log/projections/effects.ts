@@ -3,7 +3,7 @@ import type { ToolCall } from "#log/message";
 import type { EntryId } from "#log/ids";
 import { fieldsIn, isSameJson } from "#log/json/json-fields";
 
-/** A tool call as a side effect: what is known of it happening. */
+/** A tool call as a side effect: whether it happened, as far as is known. */
 export interface Effect {
   readonly call: string;
   readonly name: string;
@@ -29,10 +29,10 @@ interface Span {
  */
 export class EffectLedger {
   readonly #effects: Open[] = [];
-  // By call id: providers number their calls anew, in every turn or in every answer.
+  // By call id: providers restart their numbers in every turn or in every answer.
   /** The latest whose reply is in the log; results are its own. */
   readonly #called = new Map<string, Open>();
-  /** Those told of while they ran, oldest first; the replies that called them are written afterwards. */
+  /** Those recorded while they ran, oldest first; the replies that called them are written afterwards. */
   readonly #uncalled = new Map<string, Open[]>();
   /** Of effects without an outcome. */
   readonly #intents = new Map<Open, EntryOf<"tool_intent">>();
@@ -155,7 +155,7 @@ export class EffectLedger {
     if (span !== undefined) span.lastSeq = this.#seq;
   }
 
-  /** What is known by now; nothing is taken after it. */
+  /** The effects so far; nothing is added after this. */
   result(): readonly Effect[] {
     if (!this.#recordsIntents)
       for (const effect of this.#effects)

@@ -13,7 +13,7 @@ interface BranchEnd {
   readonly depth: number;
 }
 
-/** What was read of the log beside the entries of the window. */
+/** The entries read besides those of the window. */
 export interface WindowFacts {
   readonly bounds: WindowBounds;
   readonly settings: LatestSettings;
@@ -35,7 +35,7 @@ export class GrowingContext {
   /** Newest first while it is read, oldest first from `begin` on. */
   #tail: Entry[] = [];
   readonly #hidden = new Set<EntryId>();
-  /** Takes what is older than the tail; null until that begins. */
+  /** Takes entries older than the tail; null until there are some. */
   #older: ContextReader | null = null;
   #messages: readonly ContextMessage[] = [];
   #issues: readonly Issue[] = [];
@@ -53,7 +53,7 @@ export class GrowingContext {
     }
   }
 
-  /** What lies before a compaction is told as such, whichever part it is in. */
+  /** Entries before a compaction are marked as such, whichever part they are in. */
   #beginOlder(): ContextReader {
     this.#older = new ContextReader();
     this.#older.add(
@@ -78,7 +78,7 @@ export class GrowingContext {
     return this;
   }
 
-  /** Takes the next entry of the log; false: what it does cannot be told from here, and the context is read anew. */
+  /** Adds the next entry of the log; false: its effect cannot be derived from here, and the context is read again. */
   extend(entry: Entry): boolean {
     const facts = this.#facts;
     if (facts === null || !concernsContext(entry)) return facts !== null;

@@ -4,21 +4,21 @@ import type { EntryId } from "#log/ids";
 /** What the log says about one upstream id, from its links, attempts and ends of turns. */
 export interface LinkRecord {
   readonly upstream: string;
-  /** The ids it went by: its own, and those it had before it changed them by itself. */
+  /** The ids it had: its own, and those before it changed them itself. */
   readonly names: readonly string[];
   readonly agent: string;
   readonly account: string | null;
   /** Where its first link stands in the log. */
   readonly firstSeq: number;
-  /** The prompt of the first turn it was given: what it was told begins there. */
+  /** The prompt of the first turn it was sent: what it knows from us begins there. */
   readonly since: EntryId | null;
   /** It did not begin empty: it was forked, restored, or was another id before. */
   readonly continues: boolean;
   /** The last node it was given or gave; null: it was made and never used. */
   readonly lastNode: EntryId | null;
-  /** Everything on the path up to this node it holds, or was told in a preamble; null: nothing is known. */
+  /** It holds everything on the path up to this node, or was sent it in a preamble; null: unknown. */
   readonly knownUpTo: EntryId | null;
-  /** A turn was sent to it that did not complete, so what it holds of that turn is not known. */
+  /** A turn that was sent to it did not complete, so how much of that turn it holds is unknown. */
   readonly uncertain: boolean;
   /** Its last turn was cut off, so that it may have something left to say. */
   readonly cutOff: boolean;

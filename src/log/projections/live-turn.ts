@@ -31,13 +31,13 @@ export interface LiveTurn {
   readonly words: string;
   readonly thinking: string;
   readonly calls: readonly LiveCall[];
-  /** The agent waits by itself, and why. */
+  /** Why the agent waits on its own. */
   readonly waiting: string | null;
-  /** How many characters of each the log has told. */
+  /** How many characters of each are in the log. */
   readonly logged: { readonly text: number; readonly thinking: number };
   /** Heard, and not in the log yet: it follows on the words and thoughts. */
   readonly heard: Said;
-  /** The same of what is said once the log has told of the message before it. */
+  /** The streamed text after the message that the log already has. */
   readonly next: Said & { readonly turn: string | null };
 }
 
@@ -52,7 +52,7 @@ export const NO_TURN: LiveTurn = {
   next: { ...NOTHING, turn: null },
 };
 
-/** What is said by now, whether or not the log has it. */
+/** The text so far, whether or not it is in the log. */
 export function saidBy({ words, thinking, heard }: LiveTurn): Said {
   return { text: words + heard.text, thinking: thinking + heard.thinking };
 }
@@ -71,7 +71,7 @@ export function liveTurnHearing(was: LiveTurn, { turn, kind, at, text }: HeardTe
   return at === 0 ? { ...was, next: { ...next, [kind]: text } } : was;
 }
 
-/** A turn whose agent is asked, or asked again: what was heard of that before counts now. */
+/** A turn whose agent is asked, or asked again: text streamed before counts now. */
 function begun({ next }: LiveTurn, turn: string): LiveTurn {
   const heard = next.turn === turn ? { text: next.text, thinking: next.thinking } : NOTHING;
   return { ...NO_TURN, turn, heard };
@@ -91,7 +91,7 @@ function eventsIn(data: unknown): readonly Event[] {
 
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const WORDS_MAX = 30_000; // of what is being said, its end is looked at; once it is said, all of it is in the log
+const WORDS_MAX = 30_000; // while text streams, only its end is shown; afterwards all of it is in the log
 
 const withMore = (text: string, more: string): string => (text + more).slice(-WORDS_MAX).toWellFormed();
 
@@ -118,7 +118,7 @@ function withEvent(was: LiveTurn, event: Event): LiveTurn {
   return { ...was, calls: [...was.calls.filter((one) => one.call !== call.call), call] };
 }
 
-/** With one more entry: what a message holds is no longer told apart from it. */
+/** With one more entry: a message replaces the text streamed for it. */
 export function liveTurnAfter(was: LiveTurn, entry: Entry): LiveTurn {
   if (entry.type === "turn_start") return begun(was, entry.turn);
   if (entry.type === "turn_end") return { ...NO_TURN, next: was.next };

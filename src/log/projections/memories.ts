@@ -1,7 +1,7 @@
 import type { Entry, EntryOf } from "#log/entry";
 import type { ConversationId, EntryId } from "#log/ids";
 
-// What is written by the rules stays below these; a log that somebody filled otherwise is read in bounded memory.
+// Entries written by the rules stay below these; a log that was filled in another way is read in bounded memory.
 const LIVE_MAX = 2_000;
 const REMOVED_MAX = 1_000;
 const SUMMARIES_MAX = 100;
@@ -14,7 +14,7 @@ export interface Remembered {
   readonly content: string;
   readonly tags: readonly string[];
   readonly keywords: readonly string[];
-  /** Who saved it; what a person saved stays a person's, whoever changes it. */
+  /** Who saved it. A memory saved by a user stays the user's, whoever changes it. */
   readonly by: string | null;
   /** The conversation it was last saved in; null: outside of any. */
   readonly conversation: ConversationId | null;
@@ -43,12 +43,12 @@ export class MemoryReader {
   #erasing: { readonly keys: ReadonlySet<string>; readonly seq: number } | null = null;
   #leftOut: number = 0;
 
-  /** What is remembered now, the oldest change first. */
+  /** The current memories, the oldest change first. */
   get live(): ReadonlyMap<string, Remembered> {
     return this.#live;
   }
 
-  /** What was removed and may be restored, the oldest first. */
+  /** Removed memories that can be restored, oldest first. */
   get removed(): ReadonlyMap<string, Remembered> {
     return this.#removed;
   }

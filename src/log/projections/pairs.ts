@@ -24,7 +24,7 @@ export function asMessage({ role, content, ...result }: ContextMessage): Message
   return { role, content, toolCallId, ...name, ...(isError === undefined ? {} : { isError }) };
 }
 
-/** What models are told of a call without a result, in a line of a list and in its result's place. */
+/** What models read about a call without a result: as a line of a list, and in place of its result. */
 export const OUTCOME_UNKNOWN_CLAUSE = "outcome unknown, verify before retrying";
 export const OUTCOME_UNKNOWN =
   "Outcome unknown, verify before retrying: no result was recorded for this call, and it may have taken effect.";

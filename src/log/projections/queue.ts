@@ -4,7 +4,7 @@ import type { ContentBlock } from "#log/message";
 export interface Queued {
   readonly steer: string;
   readonly content: readonly ContentBlock[];
-  /** What it waits for; null: nothing but somebody who can take it. */
+  /** What it waits for; null: only for a turn that can take it. */
   readonly when: SteerTime | null;
   /** The turn it is meant for, where one was named. */
   readonly turn: string | null;

@@ -1,11 +1,11 @@
 import type { Bodies, Entry, Fidelity, PriorContextCounts } from "#log/entry";
 
-/** What an attempt says that its agent session was sent of what came before. Format 1 calls it `told`. */
+/** How much of the earlier conversation an attempt sent to its agent session. Format 1 calls the member `told`. */
 export function priorContextOf(attempt: Bodies["attempt"]): PriorContextCounts | undefined {
   return attempt.priorContext ?? (attempt as { readonly told?: PriorContextCounts }).told;
 }
 
-/** What the agent session of the last attempt was sent of what came before it. */
+/** What the agent session of the last attempt was sent of the conversation before it. */
 export interface SentContext {
   readonly upstream: string;
   readonly agent: string | null;

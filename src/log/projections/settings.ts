@@ -2,10 +2,10 @@ import type { Entry, EntryBody, EntryOf, Skill } from "#log/entry";
 import type { Json } from "#log/json/json-text";
 import { readConfig } from "./config.ts";
 
-/** What follows the path besides the messages. */
+/** The state along the path besides the messages. */
 export interface Settings {
   readonly model: string | null;
-  /** Whose word for it that is: an agent's, or that of the provider it is asked of. Absent where nobody said so. */
+  /** Who reported the model: an agent, or the provider it is called at. Absent where unknown. */
   readonly modelProvider?: string;
   readonly config: { readonly [name: string]: Json };
   readonly skills: readonly Skill[];
@@ -51,7 +51,7 @@ export function modelChange(model: string): EntryBody {
   return { type: "model_change", model, provider: model.split("/", 1)[0] ?? model };
 }
 
-/** The model as agents know it: what our own calls ask for is no word of theirs. */
+/** The model by its agent's name for it; the names that our own model calls use are not the agent's. */
 export function agentModel(settings: Pick<Settings, "model" | "modelProvider">): string | null {
   return isAskedDirectly(settings) === true ? null : settings.model;
 }

@@ -3,7 +3,7 @@ import type { ConversationId, EntryId } from "#log/ids";
 import { CHAIN_TYPES, type ChainEntry, ChainReader } from "./chain.ts";
 import { linkRecords } from "./link-records.ts";
 
-/** Whose sessions are meant: what is left out may be anything; an account of null is one nobody named. */
+/** Which sessions are meant: an absent member matches all; an account of null matches sessions without a named account. */
 export interface SignedIn {
   readonly agent?: string;
   readonly account?: string | null;
@@ -27,7 +27,7 @@ export function resumableIds(facts: Iterable<Entry>, who: SignedIn): readonly st
 /** The entries that tell under which account something was said. */
 export const ACCOUNT_TYPES: readonly EntryType[] = [...CHAIN_TYPES, "reset"];
 
-/** Finds what was said under an account since a reset; of a fork, what it inherited comes first. */
+/** Finds messages that were sent under an account since a reset; in a fork, the inherited ones come first. */
 export class AccountReader {
   readonly #who: SignedIn;
   readonly #reset: EntryId | null;
@@ -52,7 +52,7 @@ export class AccountReader {
       this.#holds ||= this.#messages.has(entry.node);
   }
 
-  /** Whether any of what a model may still be told was said under the account. */
+  /** Whether a message that may still be sent to a model came under the account. */
   get found(): boolean {
     if (this.#holds) return true;
     const carriers = [...this.#chain.carriers()];

@@ -1,7 +1,7 @@
 import type { AssistantMessage, ContentBlock, Message, ToolCall, ToolResultMessage } from "#log/message";
 import { OUTCOME_UNKNOWN } from "./pairs.ts";
 
-/** Something in a list of messages that did not fit together, and what was done about it. */
+/** A part of a list of messages that did not fit, and how it was repaired. */
 export interface Repair {
   readonly kind: "orphan_result" | "duplicate_result" | "missing_result" | "moved_result" | "renamed_call";
   /** The call that is concerned, by the id it came with. */
@@ -79,7 +79,7 @@ interface NamedCall {
   readonly name: string;
 }
 
-/** Two calls of one answer with one id could not be told apart by their results. */
+/** Two calls of one answer with the same id: their results could not be assigned. */
 function ownNames(
   message: AssistantMessage,
   index: number,

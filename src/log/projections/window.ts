@@ -35,7 +35,7 @@ export function extendWindow(window: Window, page: WindowPage): Window {
   return { entries: [...window.entries, ...inside], hidden: window.hidden.union(page.hidden), ...bounds };
 }
 
-/** The same for whoever keeps the entries: which of the page are inside, at the cost of the page alone. */
+/** The same for a caller that keeps the entries: which of the page are inside, at the cost of the page alone. */
 export function boundWindow(
   { compaction: latest }: WindowBounds,
   page: WindowPage,

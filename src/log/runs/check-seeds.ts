@@ -54,7 +54,7 @@ const seed: Check = shape(
   },
 );
 
-/** Refuses seeds that no request could be made of. What is taken is stored as it was given. */
+/** Rejects seeds that no request could be made of. Accepted ones are stored unchanged. */
 export function checkSeeds(value: unknown): readonly SeedMessage[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > SEEDS_MAX)
     throw refused(`Seeds must be an array of 1 to ${SEEDS_MAX} messages`);

@@ -54,7 +54,7 @@ export function ownNodes({ run, nodes, turns }: RunParts): readonly NodeAtDepth[
 
 /** A run's own nodes, those of the runs it continues, and what else its requests are made of. */
 export interface RunContextParts {
-  /** What it began with; null: it has no seeds, or they are hidden. */
+  /** Its first entries; null: it has no seeds, or they are hidden. */
   readonly seed: { readonly messages: readonly Json[]; readonly depth: number } | null;
   /** Newest first. */
   readonly own: readonly NodeAtDepth[];

@@ -13,7 +13,7 @@ export interface LastRun {
   readonly status: string;
   readonly startedAt: string;
   readonly endedAt: string | null;
-  /** What was counted of it; null: it began before appends counted runs. */
+  /** Its counts; null: it began before appends counted runs. */
   readonly counted: RunCounts | null;
 }
 
@@ -93,7 +93,7 @@ function withoutUnpriced(run: LastRun): object {
   return { ...run, counted: { ...run.counted, usage: { ...tokens, costMicros: costMicros ?? 0 } } };
 }
 
-/** The run before, once another one has begun; null where it had ended by itself. */
+/** The run before, once another one has begun; null where it had ended on its own. */
 export function interruptedRun(run: LastRun | null, next: LastRun): LastRun | null {
   if (!isOpen(run)) return null;
   const seq = (next.counted?.startSeq ?? 1) - 1;

@@ -23,11 +23,11 @@ export interface Run {
   readonly tools: readonly string[] | null;
   readonly seed: EntryId | null;
   readonly seedCount: number;
-  /** The run it goes on with. */
+  /** The run that it continues. */
   readonly continues: string | null;
   /** The sections of its system prompt that are other words than usual. */
   readonly promptPatch: { readonly [section: string]: Json } | null;
-  /** The conversation that caused this one and is no source of a fork. */
+  /** The conversation that caused this one without being the source of a fork. */
   readonly parent: Parent | null;
   /** Answers of models, and prompts of people, within its turns. */
   readonly steps: number;

@@ -4,7 +4,7 @@ import { fieldsOf, textIn } from "#log/json/json-fields";
 import type { Issue } from "#log/projections/issues";
 import { type ContextMessage, PairReader } from "#log/projections/pairs";
 
-/** Seeds as a model is sent them: what they say as `system` is no message. */
+/** Seeds as they are sent to a model: their `system` texts are not messages. */
 export interface SeedMessages {
   /** Null where no seed is a system message: then the prompt is made as for any other request. */
   readonly system: string | null;

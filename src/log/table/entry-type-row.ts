@@ -29,6 +29,6 @@ export interface EntryTypeRow<T extends EntryType> {
   readonly inContext?: true | ((body: Bodies[T]) => boolean);
   /** The words people search for. */
   readonly searched?: (body: Bodies[T]) => string;
-  /** What it changes of what lists show, so that nobody reads a log for it. */
+  /** Its change of the summary that lists show, so that lists read no log. */
   readonly summary?: (body: Bodies[T], time: string) => SummaryChange | null;
 }

@@ -1,10 +1,10 @@
 import type { ConversationId, EntryId } from "#log/ids";
 import { atMost, type Check, entryId, listOf, nonBlank, shape, text, union } from "./shapes.ts";
 
-/** One change of what is remembered. The log it stands in says whose memory it is. */
+/** One change of the memory. Its log determines whose memory it is. */
 export interface MemoryChange {
   readonly change: "saved" | "removed" | "restored" | "summarised" | "erasing";
-  /** What it is known by. */
+  /** The name of the memory. */
   readonly key?: string;
   readonly kind?: string;
   readonly title?: string;
@@ -16,7 +16,7 @@ export interface MemoryChange {
   /** The conversation that it was saved in, or that was summarised; and the entry that holds its summary. */
   readonly conversation?: ConversationId;
   readonly entry?: EntryId;
-  /** What is to go for ever. */
+  /** The memories to delete for good. */
   readonly keys?: readonly string[];
 }
 

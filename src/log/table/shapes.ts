@@ -5,7 +5,7 @@ import { isNestedDeeper } from "#log/json/read-json";
 
 export type Fields = { readonly [name: string]: Json };
 type JsonSchema = { readonly [name: string]: Json };
-/** Refuses a value that is not what it has to be, and describes the values it accepts as a JSON Schema. */
+/** Rejects invalid values, and describes the valid ones as a JSON Schema. */
 export type Check = ((value: Json, where: string) => void) & { readonly schema: JsonSchema };
 type Shape = { readonly [name: string]: Check };
 
@@ -184,7 +184,7 @@ export const block: Check = titled(
   ),
 );
 
-/** What any message may have besides what it says. */
+/** Members that any message may have. */
 export const extras: Shape = { details: anything, internal: flag };
 
 // System prompts and tool schemas are rebuilt for each request, so there is no role for them.

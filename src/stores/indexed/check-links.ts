@@ -43,7 +43,7 @@ function positionAfter(ends: ReadonlyMap<number, BatchEndRecord>, seq: number): 
   return null;
 }
 
-/** A fork's first link goes on from the digest of the node it grew from, in whichever log above holds it. */
+/** A fork's first link continues the digest of the node it grew from, in whichever log above holds it. */
 export async function firstLinkStart(
   log: IndexedLog,
   open: (conversation: ConversationId) => Promise<IndexedLog | null>,

@@ -11,7 +11,7 @@ import type { CheckRequest, Finding } from "#store/requests";
 
 const ENTRIES_STEP = 256; // bodies held at once while looking for the blobs they name
 
-/** Erases one conversation, then what was kept only for it of erased conversations above. */
+/** Erases one conversation, then the parts of erased conversations above that only it needed. */
 export async function eraseLog(
   logs: IndexedLogs,
   space: SpaceId,
@@ -22,7 +22,7 @@ export async function eraseLog(
   await trimUpwards(logs, space, log);
 }
 
-/** From the fork up, always: what is left of a fork may point at no entry that its source has lost. */
+/** From the fork up, always: the rest of a fork must not point at an entry that its source has lost. */
 async function trimUpwards(logs: IndexedLogs, space: SpaceId, from: IndexedLog): Promise<void> {
   let log: IndexedLog | null = from;
   while (log !== null) {
@@ -146,7 +146,7 @@ async function directForks(
     if (fork === null) continue;
     const { origin, headSeq } = fork.index.head;
     if (headSeq === 0) throw mayBeFork(source, listed.conversation, fork.damage?.message ?? "");
-    // Erased and made anew since it was listed: then it is a fork of something else, or of nothing.
+    // Erased and created again since it was listed: now it is a fork of another conversation, or of none.
     if (origin?.source !== source) continue;
     forks.push(origin);
   }
@@ -231,7 +231,7 @@ export async function checkNeededByForks(
         repaired: request.repair,
       });
     } catch (error) {
-      // What is damaged has been said already, and nothing of it may go.
+      // The damage is reported already, and none of its bytes may be removed.
       if (!isLogError(error, "damaged")) throw error;
     }
   }

@@ -49,7 +49,7 @@ export async function openLineage(
   return lineage;
 }
 
-/** Only the conversation itself, for verbs that need nothing of what it was forked from. */
+/** Only the conversation itself, for verbs that do not need its sources. */
 export async function openLog(
   logs: IndexedLogs,
   space: SpaceId,

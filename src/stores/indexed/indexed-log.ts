@@ -32,7 +32,7 @@ export interface BatchEndRecord extends BatchEnd {
   readonly position: number | null;
 }
 
-/** What is left of an erased conversation, for the forks that stand on it. */
+/** The rest of an erased conversation, for the forks that need it. */
 export interface ForkRemainder {
   readonly entries: readonly StoredEntry[];
   /** Where it was forked from itself, as its first entry now says. */
@@ -42,7 +42,7 @@ export interface ForkRemainder {
 
 export type LogRow = ConversationRow & {
   readonly erased: boolean;
-  /** Not even its first entry can be read, so nobody knows what it was forked from. */
+  /** Even its first entry is unreadable, so its source is unknown. */
   readonly unread?: boolean;
 };
 

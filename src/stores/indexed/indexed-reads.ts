@@ -237,7 +237,7 @@ function tail(
       const entries = await log.fetch(seqsToDamage(log, { after, ...TAIL_PAGE }), TAIL_PAGE.bytes);
       if (!log.damage) return { entries, headSeq };
       if (entries.length === 0) throw log.damage;
-      return { entries, headSeq: Number.POSITIVE_INFINITY }; // what follows is the damage
+      return { entries, headSeq: Number.POSITIVE_INFINITY }; // the damage follows
     });
   const changed = (after: number, signal: AbortSignal): Promise<void> =>
     logs.changed(space, log, after, signal);

@@ -17,7 +17,7 @@ interface RunFold {
   upTo: number;
 }
 
-/** A page of the runs of a space. A log is folded once, and from then on what was added to it. */
+/** A page of the runs of a space. A log is folded once, later only its new entries. */
 export class IndexedRuns {
   readonly #logs: IndexedLogs;
   readonly #space: SpaceId;

@@ -58,7 +58,7 @@ export class IndexedSearch {
       );
     } catch (error) {
       if (!isLogError(error)) throw error;
-      // Erased since the list was made, or not even to be opened: nobody asked for it by name.
+      // Erased since the list was made, or unreadable: the search did not name it.
       if (error.code !== "conversation_not_found" && error.group !== "damaged") throw error;
       return [];
     }

@@ -8,7 +8,7 @@ import type { IndexedLogs } from "./indexed-log.ts";
 import type { Store } from "#store/store";
 import type { SpaceStore } from "#store/facets";
 
-/** The whole port, for stores that keep each conversation by itself. */
+/** The whole port, for stores that keep each conversation separately. */
 export function indexedStore(logs: IndexedLogs, nowMs: () => number): Store {
   const feeds = new TailFeeds(() => logs.closed);
   const backup = logs.backup?.bind(logs);

@@ -64,7 +64,7 @@ async function append(
     nowMs,
     seen: request.key === null ? null : log.seen(request.key),
     positions: findPositions(indexes, request.conversation, request.drafts),
-    settings: new Map(), // the index finds a setting by itself
+    settings: new Map(), // the index finds settings itself
     tails: await readCompactionTail(lineage, request),
   };
   const plan = planAppend(state, request);
@@ -93,7 +93,7 @@ async function counted(log: IndexedLog): Promise<Head> {
       for (const stored of await log.fetch(seqs)) counter.add(decodeEntry(stored));
     }
   } catch (error) {
-    // What cannot be counted can still be added to.
+    // A log that cannot be counted can still be appended to.
     if (!isLogError(error, "damaged")) throw error;
     return head;
   }
@@ -101,7 +101,7 @@ async function counted(log: IndexedLog): Promise<Head> {
   return log.index.head;
 }
 
-/** What the first link of a log goes on from that was begun before there were links. */
+/** What the first link continues in a log from before there were links. */
 async function lastDigest(log: IndexedLog): Promise<string> {
   const [last] = await log.fetch([log.index.head.headSeq]);
   return last === undefined ? "" : entryDigest(sha256, last);

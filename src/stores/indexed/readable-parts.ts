@@ -17,7 +17,7 @@ export function readableSeqs(log: IndexedLog, request: SeqRequest): readonly num
   return request.newestFirst === true ? seqsBefore(log, request) : seqsAfter(log, request);
 }
 
-/** Those after a seq, up to the next damage: for readers that ask again and are told of it then. */
+/** Those after a seq, up to the next damage: for readers that read again and get its error then. */
 export function seqsToDamage(log: IndexedLog, request: SeqRequest): readonly number[] {
   return log.damage ? partAt(log, request.after ?? 0).part.seqs(request) : log.index.seqs(request);
 }

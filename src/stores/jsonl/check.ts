@@ -10,7 +10,7 @@ import type { JsonlLog } from "./jsonl-log.ts";
 
 const ABANDONED_MS = 3_600_000; // an hour: no create or erase takes as long, so its writer is gone
 
-/** What is wrong with one conversation, read afresh from the disk. */
+/** The damage of one conversation, read again from the disk. */
 export async function checkLog(
   location: LogLocation,
   open: (conversation: ConversationId) => Promise<JsonlLog | null>,

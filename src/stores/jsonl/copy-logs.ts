@@ -175,7 +175,7 @@ async function copyFile(
 async function clear(disk: Disk, folder: string): Promise<void> {
   for (const name of await disk.list(folder)) {
     const path = join(folder, name);
-    // What cannot be removed as a file is a folder.
+    // A path that cannot be removed as a file is a folder.
     await disk.remove(path).catch(() => clear(disk, path));
   }
   await disk.removeFolder(folder);

@@ -26,7 +26,7 @@ const START_BYTES = 512; // holds the first line's envelope
 export class Listings {
   readonly #rows = new Map<string, { readonly stat: FileStat; readonly listed: LogRow }>();
 
-  /** Null when there is no such conversation. A damage that a read has found is told along. */
+  /** Null when there is no such conversation. A known damage is reported with it. */
   async of(
     location: LogLocation,
     damage: LogError | null,
@@ -80,7 +80,7 @@ export class Listings {
     await using file = await disk.open(logPath(location), "read");
     const ends = await listedFromEnds(await inMemory(file, stat.size), conversation);
     if (ends === null) return await withLastOrigin(file, listedFromLog(await open(), stat));
-    // Beyond that, what is there stays: a list goes through all, so whatever made room would be needed next.
+    // A full cache stays as it is: a list reads all entries, so any entry removed now would be needed next.
     if (this.#rows.size < LISTED_MAX || this.#rows.has(logPath(location)))
       this.#rows.set(logPath(location), { stat, listed: ends });
     return ends;
@@ -173,7 +173,7 @@ function listedFromLog(log: JsonlLog | null, stat: FileStat): LogRow | null {
   return headSeq > 0 ? listedLog : { ...listedLog, ...datesOf(stat.modifiedMs), unread: true };
 }
 
-/** A log whose beginning cannot be read still says at its end what it was forked from. */
+/** A log with an unreadable beginning still names its source at its end. */
 async function withLastOrigin(file: DiskFile, row: LogRow | null): Promise<LogRow | null> {
   if (row?.unread !== true) return row;
   const last = await commitEndingAt(file, (await file.stat()).size);
@@ -192,7 +192,7 @@ function listedUnread(conversation: ConversationId, modifiedMs: number, error: L
     summary: null,
     erased: false,
   };
-  // A folder is no conversation, whatever it is called, so nothing has to wait for it.
+  // A folder is not a conversation, whatever its name, so nothing has to wait for it.
   const unread = error.details["cause"] !== "EISDIR";
   return { conversation, ...nothing, ...datesOf(modifiedMs), damage: error.message, unread };
 }

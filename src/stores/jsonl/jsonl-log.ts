@@ -76,14 +76,14 @@ export class JsonlLog implements IndexedLog {
     return this.#rest;
   }
 
-  /** Takes in what was appended since; false when the file is gone or is not the one it was. */
+  /** Reads what was appended since; false when the file is gone or was replaced. */
   async refresh(): Promise<boolean> {
     const same = await this.file.refresh();
     if (!same) this.#replaced = true;
     return same;
   }
 
-  /** The file of something it stands on was found to be gone or another one: what it inherits must be read anew. */
+  /** The file of a source is gone or was replaced: inherited entries must be read again. */
   get outdated(): boolean {
     for (let log: JsonlLog | null = this.source; log !== null; log = log.source)
       if (log.#replaced) return true;
@@ -135,7 +135,7 @@ export class JsonlLog implements IndexedLog {
     return findVisible(lineageOf(this), this.conversation, id);
   }
 
-  /** What follows a damage is found by its numbers alone: where it belongs on a branch may lie in what is lost. */
+  /** Entries after a damage are found by their numbers alone: their place on a branch may depend on lost entries. */
   #addRest({ position, reason, rest }: FileDamage): void {
     const stretches = rest.map((batches) => {
       for (const { commit, entries, start, end } of batches) {

@@ -144,7 +144,7 @@ export class JsonlLogs implements IndexedLogs, AsyncDisposable {
     const location = this.#location(space, conversation);
     this.#checkWritable();
     const path = logPath(location);
-    // What is not there yet is made by one atomic link and needs no lock; asking for it leaves no file behind.
+    // A missing log is created by one atomic link and needs no lock; asking for it leaves no file behind.
     const lockPath = async (): Promise<string | null> =>
       (await location.disk.stat(path)) === null ? null : join(location.folder, lockName(conversation));
     return this.#locks.run(path, lockPath, work);
@@ -278,7 +278,7 @@ async function removeBlobs(location: LogLocation, forkRemainder: ForkRemainder |
   if (failures === 0) await disk.removeFolder(folder);
 }
 
-/** What is left of a log, as a file: marked erased, so that no list shows it. */
+/** The rest of a log, as a file: marked erased, so that no list shows it. */
 function trimmedFile(log: JsonlLog, { entries, origin }: ForkRemainder): Uint8Array {
   const { head } = log.index;
   const last = entries.at(-1);

@@ -37,7 +37,7 @@ export class OpenLogs {
     this.#bytesMax = bytesMax;
   }
 
-  /** What is in memory, as it was when it was last looked at. */
+  /** The logs in memory, as of their last look at the file. */
   cached(path: string): JsonlLog | undefined {
     return this.#logs.get(path);
   }
@@ -90,7 +90,7 @@ export class OpenLogs {
     throw fileGone(location.conversation);
   }
 
-  /** What has to be loaded for a conversation, from the top down, and the log in memory that it stands on. */
+  /** The logs to load for a conversation, from the top down, and the log in memory that they stand on. */
   async #lineageOf(
     locationOf: LocationOf,
     conversation: ConversationId,

@@ -124,7 +124,7 @@ async function walk(log: Log): Promise<Walked> {
     for (const row of rows) {
       const stored = toStored(row.slice(0, 7) as unknown as EntryRow);
       const [link, byOwner] = row.slice(7) as [string | null, boolean | null];
-      // What is left of an erased conversation has gaps by design.
+      // The rest of an erased conversation has gaps by design.
       if (state.listed && stored.seq !== after + 1) return ended(`Entry ${after + 1} is missing`);
       try {
         folder.add(decodeEntry(stored));
@@ -142,7 +142,7 @@ async function walk(log: Log): Promise<Walked> {
   }
 }
 
-/** A fork's first link goes on from the digest of the node it grew from; what an erase left begins anew. */
+/** A fork's first link continues the digest of the node it grew from; the rest of an erased log starts again. */
 async function firstLinkStart({ session, space, state }: Log): Promise<string> {
   const { origin } = state.head;
   if (origin === null || !state.listed) return "";
@@ -166,7 +166,7 @@ const HEALTH = `select pg_is_in_recovery(), current_setting('server_version'),
 
 type HealthRow = readonly [standby: boolean, server: string, nowMs: number, idleMs: number];
 
-/** Asked once: whoever wants to know whether it answers does not want it to be tried again. */
+/** Tried once: a health check must not wait for retries. */
 export async function readHealth(db: Db, nowMs: () => number): Promise<StoreHealth> {
   const connections = db.counts;
   const counted = connections === null ? {} : { connections };
@@ -205,7 +205,7 @@ export interface Fence {
   readonly wanted: boolean;
 }
 
-/** Why row security does not hold though somebody counts on it; nothing where nobody does. */
+/** Why row security does not hold where it is expected to; empty where it is not expected. */
 export function fenceNotes({ role, superuser, bypasses, tables, wanted }: Fence): readonly string[] {
   if (!wanted && !tables.some(({ enabled }) => enabled)) return [];
   const notes: string[] = [];

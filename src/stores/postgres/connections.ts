@@ -19,7 +19,7 @@ interface PgResult {
   readonly rows: readonly unknown[];
 }
 
-/** What is used of a client of node-postgres. */
+/** The used part of a node-postgres client. */
 export interface PgClient {
   /** Of the server, as the server said when the connection was opened. */
   readonly processID?: number | null;
@@ -29,7 +29,7 @@ export interface PgClient {
   removeListener?(event: "error", listener: () => void): unknown;
 }
 
-/** What is used of a pool of node-postgres: one of the host's own may be given. */
+/** The used part of a node-postgres pool; a host may pass its own. */
 export interface PgPool {
   query(config: PgQuery): Promise<PgResult>;
   connect(): Promise<PgClient>;
@@ -183,7 +183,7 @@ async function openPool({ url, connections, connectMs }: PoolSettings): Promise<
   });
 }
 
-/** A client that is no part of any pool, not connected yet. */
+/** A client outside of the pool, not yet connected. */
 export async function openClient(input: Omit<PoolSettings, "connections">): Promise<ListenClient> {
   const { Client } = await loadDriver();
   const client = new Client({
@@ -209,7 +209,7 @@ async function loadDriver(): Promise<typeof import("pg")> {
   }
 }
 
-/** What is used of a client of node-postgres that hears notifications. */
+/** The used part of a node-postgres client that receives notifications. */
 export interface ListenClient {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
@@ -226,12 +226,12 @@ interface Listening {
   /** A client that is not connected yet, past any pooler. */
   readonly open: () => Promise<ListenClient>;
   readonly channel: string;
-  /** From now on what is sent is heard. */
+  /** From now on notifications are received. */
   readonly onReady: () => void;
   readonly onHint: (hint: string) => void;
 }
 
-/** A connection of its own that hears hints while somebody waits. Nothing counts on it: when it is lost, polling goes on. */
+/** A separate connection that receives hints while a tail waits. Nothing relies on it: without it, polling continues. */
 export class PgListener {
   readonly #listening: Listening;
   #client: ListenClient | null = null;
@@ -280,7 +280,7 @@ export class PgListener {
     }
   }
 
-  /** Tried again after a while, for as long as somebody waits. */
+  /** Tries again after a while, as long as a tail waits. */
   async #lose(client: ListenClient | null): Promise<void> {
     if (this.#client !== client) return;
     await this.#drop(client);

@@ -3,7 +3,7 @@ import { isLost, isSilent, mayTryAgain, toLogError } from "./postgres-errors.ts"
 import { setSpace } from "#stores/postgres/tables/row-security";
 import type { ConnectionCounts } from "#store/requests";
 
-/** A row as an array; only the statement says what is in it. */
+/** A row as an array; its columns depend on the statement. */
 export type Row = readonly unknown[];
 
 /** What carries statements out: a pool, or one connection of it within a transaction. */
@@ -11,7 +11,7 @@ export interface Session {
   query(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
 }
 
-/** The connections of a store. A statement by itself may go over any of them. */
+/** The connections of a store. A single statement may use any of them. */
 export interface Connections extends Session {
   /** The same for a statement that is sent often: a connection keeps it parsed, where it has a process of the server to itself. */
   prepared(text: string, values: readonly unknown[]): Promise<readonly Row[]>;
@@ -23,7 +23,7 @@ export interface Connections extends Session {
   readonly queryMs: number;
   /** The same connections for statements that may take long. */
   patient(): Connections;
-  /** Null where that cannot be told. */
+  /** Null where unknown. */
   counts(): ConnectionCounts | null;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export class Db {
     return this.fenced ? this.with({ space }) : this;
   }
 
-  /** The same for work whose statements grow with what is stored. */
+  /** The same for statements whose cost grows with the stored data. */
   patient(): Db {
     return new Db(this.#connections.patient(), this.#settings);
   }
@@ -105,7 +105,7 @@ export class Db {
     return this.#retry(() => this.#call<R>(call, values), true);
   }
 
-  /** A single statement that writes. After a cut connection nobody knows whether it did: that is the caller's to find out. */
+  /** A single statement that writes. After a lost connection its outcome is unknown, and the caller has to find out. */
   async write<R extends Row>(statement: string, ...values: readonly unknown[]): Promise<readonly R[]> {
     return this.#retry(() => this.#statement<R>(statement, values), false);
   }
@@ -290,7 +290,7 @@ export function syncCommit(relaxed: string): string {
   when current_setting('synchronous_commit') = 'off' then 'on' else current_setting('synchronous_commit') end, true)`;
 }
 
-/** A statement that begins so has to name `sync` in what it writes, or it is never asked. */
+/** A statement that starts with this must use `sync` in what it writes, or PostgreSQL never evaluates it. */
 export function withSync(relaxed: string): string {
   return `with sync as materialized (${syncCommit(relaxed)})`;
 }

@@ -173,7 +173,7 @@ class PostgresStore implements StoreDriver {
     this.#options = options;
     const { nowMs } = options;
     this.#nowMs = () => (nowMs === undefined ? null : Math.floor(nowMs()));
-    // What reads only can say to nobody that it waits.
+    // A read-only store cannot announce that it waits.
     const listens = options.readOnly === true ? null : listen;
     this.#poll = new TailPoll(db, { everyMs: options.pollMs ?? POLL_MS, listen: listens });
   }

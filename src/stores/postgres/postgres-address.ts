@@ -5,7 +5,7 @@ const DEFAULT_SCHEMA = "holdfast";
 const PARTITIONS_MAX = 256;
 
 export interface PostgresAddress {
-  /** For the driver: without what is ours. */
+  /** The address for the driver, without our own options. */
   readonly url: string;
   readonly schema: string;
   readonly partitions: number;

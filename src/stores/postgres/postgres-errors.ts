@@ -47,7 +47,7 @@ export function isUnmade(error: unknown): boolean {
   return ["42P01", "3F000", "42883"].includes(stateOf(error));
 }
 
-/** The connection went: whether what was sent was done is not known. */
+/** The connection was lost: whether the statement ran is unknown. */
 export function isLost(error: unknown): boolean {
   const state = stateOf(error);
   if (SERVER_GONE.has(state) || NETWORK.has(state) || state.startsWith("08")) return true;

@@ -113,7 +113,7 @@ function checkLog(reader: Reader, conversation: Conversation): readonly Finding[
   }
 }
 
-/** A fork's first link goes on from the digest of the node it grew from; what an erase left begins anew. */
+/** A fork's first link continues the digest of the node it grew from; the rest of an erased log starts again. */
 function firstLinkStart(reader: Reader, { fork, listed }: Conversation): string {
   if (fork === null || !listed) return "";
   const [node] = reader.lookup.path(fork.point, 1).rows;
@@ -134,7 +134,7 @@ function checkEntry(
   expected: { readonly seq: number; readonly folder: RunFolder },
 ): string | null {
   const seq = row[2];
-  // What is left of an erased conversation has gaps by design.
+  // The rest of an erased conversation has gaps by design.
   if (conversation.listed && seq !== expected.seq) return `Entry ${expected.seq} is missing`;
   try {
     expected.folder.add(decodeEntry(reader.lookup.stored(row as unknown as EntryRow)));
@@ -145,7 +145,7 @@ function checkEntry(
   return null;
 }
 
-/** By its place, as a branch is read: what is kept of an erased fork may have lost the entry it was forked at. */
+/** By its place, as a branch is read: the rest of an erased fork may lack the entry it was forked at. */
 function checkParent({ lookup }: Reader, row: LinkedRow): string | null {
   const [, id, seq, parent] = row;
   if (parent === null) return null;

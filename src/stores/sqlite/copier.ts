@@ -24,7 +24,7 @@ if (parentPort !== null) {
   }
 }
 
-/** One read of one moment, so that nobody else's writing can make it begin again; free pages are left behind. */
+/** One read at one moment, so that concurrent writes cannot make it start again; free pages are left out. */
 async function copy({ path, readOnly, made }: BackupTask): Promise<void> {
   const connection = new ReadConnection(path, readOnly);
   try {

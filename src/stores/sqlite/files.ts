@@ -64,7 +64,7 @@ export function realFile(path: string): string {
   throw new LogError("store_gone", `Store not found: ${path}`, { path });
 }
 
-/** A file to read from. An empty one, as a script makes it to reserve the name, is no store before the first write. */
+/** A file to read from. An empty file, as a script creates it to reserve the name, is no store before the first write. */
 export function readableFile(path: string): string {
   const file = realFile(path);
   if (statSync(file).size === 0)

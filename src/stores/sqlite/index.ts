@@ -141,7 +141,7 @@ class SqliteStore implements StoreDriver {
       { path: this.#parts.path, readOnly: this.#parts.writer === null, space },
       request.onProgress,
     );
-    // The search index is all that is derived outside of transactions; a repair makes it anew.
+    // Only the search index is derived outside of transactions; a repair builds it again.
     if (request.repair) await this.#send({ kind: "reindex" });
     return findings;
   }

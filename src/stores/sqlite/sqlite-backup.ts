@@ -87,7 +87,7 @@ function syncFile(path: string): void {
   }
 }
 
-/** Gives the copy its name, unless somebody else has it by now. */
+/** Gives the copy its name, unless another file has it by now. */
 function linkNew(made: string, to: string): void {
   try {
     linkSync(made, to);

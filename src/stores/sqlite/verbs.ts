@@ -123,6 +123,6 @@ async function catchUp(send: Send): Promise<void> {
   try {
     while ((await send({ kind: "index" })) !== true);
   } catch {
-    // The search looks through what is not indexed as it is: slower, and just as right.
+    // The search reads unindexed entries directly: slower, and just as correct.
   }
 }

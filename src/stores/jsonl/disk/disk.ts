@@ -9,7 +9,7 @@ export interface FileStat {
   readonly modifiedMs: number;
 }
 
-/** An open file. It goes on meaning the same bytes when its name is moved or removed. */
+/** An open file. It stays the same file when its name is moved or removed. */
 export interface DiskFile extends AsyncDisposable {
   stat(): Promise<FileStat>;
   /** The bytes from a position on; fewer than asked only at the end of the file. */
@@ -70,7 +70,7 @@ const MEANINGS: { readonly [code: string]: readonly [ErrorCode, string] } = {
   ESTALE: ["store_gone", "The file no longer exists"],
 };
 
-/** A system error as what it means to the caller; anything else passes through. */
+/** A system error as an error with our code; others pass through. */
 function meaningOf(error: unknown, doing: string): unknown {
   if (isLogError(error) || !(error instanceof Error) || !("code" in error) || typeof error.code !== "string")
     return error;

@@ -141,7 +141,7 @@ function lockFile(path: string): DiskLock | null {
     const before = identityOf(path) ?? makeLockFile(path);
     const database = openQuietly(path);
     if (!begin(database)) return null;
-    // An erase removes the lock file with everything else. Whoever locked the removed one starts over.
+    // An erase removes the lock file with everything else. A process that locked the removed one starts over.
     if (before === identityOf(path)) return { release: () => database.close() };
     database.close();
   }

@@ -44,7 +44,7 @@ export class Watch {
   async changed(path: string, version: FileVersion, signal: AbortSignal | undefined): Promise<void> {
     const woken = this.#waiters.wait(path, version, signal);
     if (!this.closed) this.#listen(dirname(path));
-    // What was written after the last read and before the waiting began is told by nobody.
+    // Writes after the last read and before the wait began cause no event.
     await this.#check(path);
     await woken;
   }

@@ -23,7 +23,7 @@ export async function writeTempFile(
   return tempFile;
 }
 
-/** Makes a file whole under a name nobody has; false, and nothing done, when someone has it. */
+/** Creates a whole file under a free name; false, with nothing done, when the name is in use. */
 export async function createWhole(place: Place, path: string, bytes: Uint8Array): Promise<boolean> {
   const tempFile = await writeTempFile(place, bytes);
   const made = await place.disk.link(tempFile, path);
@@ -57,7 +57,7 @@ export async function destroy(disk: Disk, path: string): Promise<void> {
   await blank(file).catch(() => undefined);
 }
 
-/** Replaces a file by another, then writes zeros over what it held. */
+/** Replaces a file, then overwrites the old content with zeros. */
 export async function replaceAndBlank(disk: Disk, tempFile: string, path: string): Promise<void> {
   await using old = await disk.open(path, "write");
   await disk.rename(tempFile, path);

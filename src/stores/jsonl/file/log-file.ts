@@ -21,11 +21,11 @@ import { CHUNK_BYTES } from "./file-lines.ts";
 const SCANS_MAX = 3; // damage must be seen the same twice: a repair by another process may run under a reader
 const UNSYNCED_BYTES_MAX = 1_048_576; // bounds what a power cut can take of relaxed batches, and what a list reads back
 
-/** Who is told what the file holds. */
+/** Receives what the file holds. */
 export interface LogReader {
   /** A whole batch, each once and in order. Throwing a LogError says that it makes no sense in this log. */
   add(batch: ScannedBatch): void;
-  /** The file cannot be read on from here; of what follows only these batches are whole. */
+  /** The file cannot be read further; after this point only these batches are whole. */
   damaged(damage: FileDamage): void;
 }
 
@@ -48,7 +48,7 @@ export class LogFile {
   readonly #reader: LogReader;
   #cursor: Cursor = FILE_START;
   #synced: number = 0;
-  /** Where the bytes end that were read and not written here: somebody else may not have synced them. */
+  /** The end of the bytes that were read and not written here: their writer may not have synced them. */
   #foreign: number = 0;
   #seenSize: number = 0;
   /** A batch that makes no sense in this log: nothing after it is handed over. */
@@ -75,9 +75,9 @@ export class LogFile {
     return this.#seenSize;
   }
 
-  /** Takes in what was appended since; false when the file is gone or is not the one it was. */
+  /** Reads what was appended since; false when the file is gone or was replaced. */
   refresh(): Promise<boolean> {
-    // This process holds the lock while it writes, so nobody else can have appended.
+    // This process holds the lock while it writes, so no other process can have appended.
     if (this.#writing) return Promise.resolve(true);
     this.#waiting ??= this.#next(() => {
       this.#waiting = null;
@@ -233,7 +233,7 @@ async function addBytes(
   }
 }
 
-const COPIES_MAX = 1_000; // a repair cut off between copy and cut leaves a copy; nobody is cut off this often
+const COPIES_MAX = 1_000; // a repair cut off between copy and cut leaves a copy; that never happens this often
 
 /**
  * Moves the bytes of an unfinished batch into a file of their own. They are safe there before they leave the log,

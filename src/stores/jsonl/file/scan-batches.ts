@@ -36,7 +36,7 @@ export interface ScannedBatch {
   readonly end: number;
 }
 
-/** Where a scan could not go on: the batch it stopped in, the first byte that is wrong, and why. */
+/** Where a scan stopped: the batch, the first wrong byte, and why. */
 export interface Stop {
   readonly start: number;
   readonly position: number;

@@ -20,7 +20,7 @@ const COLUMNS = ENTRY_COLUMNS.split(", ")
 const SHOWN = `not coalesce((select h.hidden from @.hides h where h.space = $1 and h.conversation = e.conversation
   and h.depth = e.depth and h.holder = e.conversation and h.target = e.id order by h.seq desc limit 1), false)`;
 
-/** The index proposes; what it has not come to yet is proposed as it is. `$2` a conversation or null, `$4` a part of a word. */
+/** The index proposes entries; those not indexed yet are proposed unfiltered. `$2` a conversation or null, `$4` a part of a word. */
 const search = (order: string): string => `with proposed as (
   select s.conversation, s.seq from @.search s
   where s.space = $1 and ($2::text is null or s.conversation = $2::text) and s.grams @> $3::text[]
@@ -48,7 +48,7 @@ export async function searchEntries(
   const { conversation, limit } = request;
   if (conversation !== undefined) await readHead(db, space, conversation);
   if (words.length === 0 || limit <= 0) return [];
-  await index.catchUp(db, space, conversation ?? null).catch(() => undefined); // what is not indexed is looked through as it is
+  await index.catchUp(db, space, conversation ?? null).catch(() => undefined); // entries not indexed yet are searched directly
   const grams = wordGrams(words);
   const part = grams.length > 0 ? "" : indexable(words[0] ?? "");
   const hits: SearchHit[] = [];
@@ -81,7 +81,7 @@ const BEHIND = `select c.id, c.born, c.head_seq, coalesce(m.seq, 0) from @.conve
   left join @.search_marks m on m.space = $1 and m.conversation = c.id and m.born = c.born
   where c.space = $1 and ${IS_BEHIND} and c.id > $2 and ($3::text is null or c.id = $3::text)
   order by c.id limit ${CONVERSATIONS_STEP}`;
-/** A head that somebody is changing is left behind, so that neither waits for the other. */
+/** A head that another process is changing is skipped, so that neither waits for the other. */
 const CAUGHT_UP = `${withSync("true")},
 c as materialized (select c.id, u.seq from unnest($2::text[], $3::text[], $4::int8[]) as u (id, born, seq)
   join @.conversations c on c.space = $1 and c.id = u.id and c.born = u.born and ${IS_BEHIND} and exists (select from sync)

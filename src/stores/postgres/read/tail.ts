@@ -43,7 +43,7 @@ export class TailPoll {
     this.#waiters.wake(name);
   }
 
-  /** Somebody may wait for it in another process. */
+  /** A tail in another process may wait for it. */
   wakeElsewhere(space: SpaceId, conversation: ConversationId): void {
     this.#hints.send(nameOf(space, conversation));
   }
@@ -68,7 +68,7 @@ export class TailPoll {
       for (const [name, headSeq] of rows)
         for (const { position, wake } of this.#waiters.of(name)) if (headSeq !== position) wake();
     } catch {
-      // Of what failed those who wait are told when they read.
+      // Waiting readers get the error when they read.
       this.#waiters.wakeAll();
     } finally {
       this.#looking = false;
@@ -123,7 +123,7 @@ function channelOf({ schema }: Db): string {
   return `holdfast_${schema}`;
 }
 
-/** Whoever may connect may listen, so a hint says nothing to those who do not know the name. */
+/** Every role that can connect can listen, so a hint reveals nothing to those who do not know the name. */
 function hintOf(name: string): string {
   return createHash("sha256").update(name).digest("hex");
 }
@@ -182,14 +182,14 @@ class HintedTails {
       open,
       channel: channelOf(db),
       onReady: () => {
-        this.#sentSeqs.clear(); // what was sent before was not heard
+        this.#sentSeqs.clear(); // earlier notifications were not received
         this.onWait();
       },
       onHint: (hint) => this.#receive(hint),
     });
   }
 
-  /** Somebody has begun to wait. */
+  /** A tail starts to wait. */
   onWait(): void {
     this.#listener.start();
     if (!this.#listener.ready || this.#timer !== null || this.#unsaid().length === 0) return;
@@ -233,7 +233,7 @@ class HintedTails {
     if (name !== undefined) this.#waiters.wake(name);
   }
 
-  /** Of those that nobody waits for any more as many are kept as somebody does, so that it is seldom looked for them. */
+  /** Keeps at most twice as many names as have waiting tails, so that this search is rare. */
   #forgetGone(): void {
     const waited = new Set(this.#waiters.names());
     if (this.#names.size <= 2 * waited.size) return;
@@ -241,7 +241,7 @@ class HintedTails {
     for (const name of this.#sentSeqs.keys()) if (!waited.has(name)) this.#sentSeqs.delete(name);
   }
 
-  /** Nobody waits any more. */
+  /** No tail waits any more. */
   async rest(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

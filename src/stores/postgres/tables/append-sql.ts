@@ -85,7 +85,7 @@ const linkOf = (field: Field): string => `case
   else encode(sha256(convert_to(${field("linkStart")} || octet_length(coalesce(c.link, '')) || ':' || coalesce(c.link, '')
     || length((c.head_seq + 1)::text) || ':' || (c.head_seq + 1)::text || ${field("linkEnd")}, 'UTF8')), 'hex') end`;
 
-/** Changes the head where it is the one that the plan rests on. What came from outside since does not matter. */
+/** Changes the head if it is the one the plan rests on. Outside appends since then do not matter. */
 function changeIfHeld(field: Field, from: string, released: string): string {
   const seq = `c.head_seq + ${field("count", "int8")}`;
   const isOwner = `${field("byOwner")} is not null`;

@@ -11,7 +11,7 @@ export interface SchemaOptions {
   readonly partitions: number;
   /** False where the role may make none; then statements are sent in their place. */
   readonly functions: boolean;
-  /** Whether the tables are to show a transaction one space only; once they do, they go on to. */
+  /** Whether the tables should show a transaction only one space; once on, it stays on. */
   readonly rowSecurity: boolean;
 }
 

@@ -25,7 +25,7 @@ export function inheritedPath(from: string, upWhile: string = "true"): string {
   where ${upWhile})`;
 }
 
-/** Where the latest node of a setting lies on the path that ends at a place: in its segment, or as the segment was told. */
+/** The place of the latest node of a setting on the path to a place: in its segment, or as marked when the segment was opened. */
 const LATEST = `(select 0 as above, e.conversation, e.segment, e.depth from @.entries e
     where e.space = $1 and e.conversation = at.conversation and e.segment = at.segment and e.kind = k.kind
       and e.depth <= at.depth order by e.depth desc limit 1)

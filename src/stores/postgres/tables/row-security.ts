@@ -9,7 +9,7 @@ export function setSpace(space: string): string {
   return `set_config('holdfast.space', ${space}, true)`;
 }
 
-/** No space is called so. Whoever names it sees heads of conversations and changes nothing: spaces are found by it. */
+/** A name that no space can have. It sees the heads of conversations and changes nothing: spaces are found by it. */
 export const EVERY_SPACE = "*";
 
 export interface FencedTable {
@@ -52,7 +52,7 @@ function policiesFor(table: string): readonly string[] {
   return table === "conversations" ? [ONE_SPACE, SPACE_NAMES] : [ONE_SPACE];
 }
 
-/** What puts the fence around a table, or what is missing of it. */
+/** The statements that put row security on a table, or those still missing. */
 export function fenceTable(table: FencedTable): readonly string[] {
   const { name, enabled, forced, policies } = table;
   const missing = policiesFor(name).filter((policy) => !policies.includes(policy));

@@ -1,7 +1,7 @@
 import { type Call, withSync } from "#stores/postgres/db";
 import { setSpace } from "./row-security.ts";
 
-/** Conversations that somebody waits for. `$1` their spaces, `$2` their ids, `$3` the head that is known of each. */
+/** Conversations with waiting tails. `$1` their spaces, `$2` their ids, `$3` the known head of each. */
 const GROWN_TYPES: readonly string[] = ["text[]", "text[]"];
 const WAIT_TYPES: readonly string[] = ["text[]", "text[]", "int8[]"];
 

@@ -44,9 +44,9 @@ export interface WriteContext {
   readonly heads: HeadCache;
   /** A test's clock; null: that of the database. */
   readonly nowMs: () => number | null;
-  /** Somebody may wait for these entries. */
+  /** A tail may wait for these entries. */
   readonly onWrite: (conversation: ConversationId, entries: readonly StoredEntry[]) => void;
-  /** Somebody does wait, and has said so in the database. */
+  /** A tail does wait, and the database knows it. */
   readonly onAwaited: (conversation: ConversationId) => void;
 }
 
@@ -57,7 +57,7 @@ export interface WriteContext {
 export async function appendBatch(writing: WriteContext, request: AppendRequest): Promise<AppendResult> {
   const { heads, space } = writing;
   const { conversation, author } = request;
-  // Owners of one conversation would only overtake each other; what comes from outside disturbs nobody.
+  // Owners of one conversation would only overtake each other; outside appends disturb no one.
   if (author.kind === "outside") return appendNow(writing, request);
   return heads.inTurn(space, conversation, () => appendNow(writing, request));
 }
@@ -89,7 +89,7 @@ async function appendNow(writing: WriteContext, request: AppendRequest): Promise
 }
 
 interface Doubt {
-  /** The end of the log when a batch was sent that nobody knows the fate of. */
+  /** The end of the log when a batch was sent whose outcome is unknown. */
   sentAfter: number | null;
 }
 
@@ -135,7 +135,7 @@ async function tryAppend(
       };
     return { result: null, next: verdict === null ? null : afterMiss(verdict, request) };
   } catch (error) {
-    // An id or a key that another one has just written is judged by the rules, from what is there now.
+    // An id or a key that another process has just written is checked by the rules against the current state.
     if (!isDuplicate(error) && !isLost(error)) throw error;
     if (isLost(error)) doubt.sentAfter ??= state.head.headSeq;
     return { result: null, next: null };
@@ -189,7 +189,7 @@ async function send(
   const summary = summaryAfter(head, change);
   const changed = summary !== head.summary;
   const write = { space, conversation: request.conversation, head, plan, batch: request };
-  // What is only remembered must be all of the log: only then nothing of it was lost since.
+  // The cache must cover the whole log: only then is it certain that nothing was lost since.
   const isBound = namesSeqs(write) || (!isFresh && request.author.kind !== "owner");
   const values = batchValues(write, {
     relaxed: request.durability === "relaxed",
@@ -233,7 +233,7 @@ function verdictIn(answer: string): Verdict {
   }
 }
 
-/** The head after the batch: as the plan says where nobody came in between, else as the database says. */
+/** The head after the batch: from the plan where no other append came in between, else from the database. */
 function cacheState(
   { heads, space, onWrite, onAwaited }: WriteContext,
   { state, plan, request }: PlannedAppend,

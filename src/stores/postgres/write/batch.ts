@@ -126,7 +126,7 @@ function runRows(runs: ReturnType<typeof runChangesOf>): {
   return { started, finished: [...over, ...again] };
 }
 
-/** The row of a run, by its start, and what is written down of it once it is over. */
+/** The columns of a run's row, found by its start, once the run is over. */
 function overColumns(
   { counted }: LastRun,
   over: LastRun | undefined,

@@ -23,11 +23,11 @@ const HOLD_ERASED = `select c.id from unnest($2::text[]) with ordinality as a (i
   join @.conversations c on c.space = $1 and c.id = a.id where not c.listed order by a.level for update of c`;
 const UNLIST = `update @.conversations set listed = false, title = null, cwd = null, summary = null, lease_writer = null,
   lease_until = null where space = $1 and id = $2`;
-// Whoever was told that something is gone must not find it again after a crash.
+// An erase that was acknowledged must not be undone by a crash.
 const BEGIN = `begin; ${syncCommit("false")}`;
 const OF_LOG = "where space = $1 and conversation = $2";
 
-/** Removes a conversation, then what was kept only for it of erased conversations above; all of it or nothing. */
+/** Removes a conversation, then the parts of erased conversations above that only it needed; all of it or nothing. */
 export async function eraseLog(
   { db, space, heads }: WriteContext,
   conversation: ConversationId,
@@ -111,7 +111,7 @@ const LAST_LINK = "update @.conversations set link = $3, owner_link = $3 where s
 /** An entry comes with its digest in the place of its payload. */
 const hashOfDigests: Hash = (parts) => (parts.length === 4 ? (parts[3] ?? "") : sha256(parts));
 
-/** What is left stands as new batches: a link of before would be a digest of what was erased. */
+/** The rest is written as new batches: an earlier link would be a digest of erased text. */
 async function writeLinks({ session, space }: EraseContext, id: ConversationId): Promise<void> {
   await session.query(CLEAR_LINKS, [space, id]);
   const rows = (await session.query(DIGESTS, [space, id])) as readonly (readonly [
@@ -159,7 +159,7 @@ type ForkRow = readonly [
 ];
 type Ancestors = ReadonlyMap<string, Place | null>;
 
-/** What the rule of erasing has to know of a conversation: who stands on it and where, and what it hides. */
+/** The facts for the rule of erasing: the forks of a conversation and where they grow from, and its hide facts. */
 async function eraseFacts(
   { session, space }: EraseContext,
   conversation: ConversationId,

@@ -25,7 +25,7 @@ export class HeadCache {
     this.#states.set(nameOf(space, state.head.conversation), state);
   }
 
-  /** What was acknowledged: it outlives a lost connection, which the head does not. */
+  /** The acknowledged part: it outlives a lost connection, which the head does not. */
   end(space: SpaceId, conversation: ConversationId): LogEnd | undefined {
     return this.#ends.get(nameOf(space, conversation));
   }

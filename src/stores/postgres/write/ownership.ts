@@ -38,7 +38,7 @@ export async function renewLog(writing: WriteContext, request: RenewRequest): Pr
   return (await own(writing, request, { decide, relaxed: true })).view;
 }
 
-/** Decided from what is remembered, done only if it is still so. Refused is only what the database itself says. */
+/** Decided from the cache, done only if it still holds. Only the database's own answer rejects a call. */
 async function own(
   writing: WriteContext,
   request: { readonly conversation: ConversationId; readonly leaseMs: number },
@@ -89,7 +89,7 @@ async function own(
         return { state: owned, view: headView(owned, (owned.lease?.untilMs ?? 0) - leaseMs) };
       }
     } catch (error) {
-      // An epoch that nobody was told of harms nobody: the next one is taken.
+      // An epoch that no caller received does no harm: the next one is taken.
       if (!isLost(error)) throw error;
     }
     heads.forget(space, conversation);

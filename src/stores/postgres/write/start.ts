@@ -60,7 +60,7 @@ export async function forkLog(
     const from = await sourceOf(writing, request);
     const { born, start } = from;
     const started = await startLog(writing, start, { conversation: request.source, born });
-    // The source was erased, or made anew, since it was looked at.
+    // The source was erased, or created again, since it was read.
     if (started === null) continue;
     const { deduped } = started.result;
     if (started.head !== null) return { ...started.head, lease: null, deduped };

@@ -6,12 +6,12 @@ const STILL_THERE = "SELECT 1 FROM entries WHERE row = ? AND id = ? AND conversa
 const GROWN = `SELECT DISTINCT c.space, c.id FROM entries e CROSS JOIN conversations c ON c.row = e.conversation
   WHERE e.row > ? AND e.row <= ?`;
 const HEAD_SEQ = "SELECT head_seq FROM conversations WHERE space = ? AND id = ? AND listed = 1";
-const ROWS_MAX = 20_000; // new entries looked through for their conversations; after more, every tail looks by itself
+const ROWS_MAX = 20_000; // new entries searched for their conversations; after more, every tail looks for itself
 
 type Last = readonly [row: number, id: string, conversation: number];
 const NOTHING: Last = [0, "", 0];
 
-/** Finds the conversations that have grown, whoever wrote, at the cost of what was written. */
+/** Finds the conversations that have grown, whoever wrote, at the cost of the new entries. */
 export class Growth {
   readonly #reads: ReadConnection;
   #version: string | null = null;
@@ -21,7 +21,7 @@ export class Growth {
     this.#reads = reads;
   }
 
-  /** What is asked first after this counts as changed. */
+  /** Conversations that are first asked about after this count as changed. */
   forget(): void {
     this.#version = null;
   }

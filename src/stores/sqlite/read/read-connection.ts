@@ -86,7 +86,7 @@ export class ReadConnection {
     return this.#stamp === null ? readLive(reader, work) : this.#readStill(work, readLive);
   }
 
-  /** Reads a file nobody has open; if someone opened it meanwhile, what was read counts for nothing. */
+  /** Reads a file that no process has open; if one opens it meanwhile, the result is discarded. */
   #readStill<T>(work: (reader: Reader) => T, readLive: ReadLive): T {
     const before = this.#stampOf();
     const reader = before === this.#stamp && this.#reader !== null ? this.#reader : this.#open();
@@ -100,7 +100,7 @@ export class ReadConnection {
     return this.#readStill(work, readLive);
   }
 
-  /** A file that another process migrated fails in odd ways; say what it is. */
+  /** A file that another process migrated fails in odd ways; name the cause. */
   #explain(error: unknown): Error {
     const failed = toLogError(error, this.#path);
     if (failed.code === "store_failed" && this.#reader !== null && !this.#closed) {

@@ -19,7 +19,7 @@ const SCOPE = "c.space = ? AND c.listed = 1";
 // The index gives rows in the order they were written, so whoever has enough stops: a common word costs no more than a rare one.
 const BY_MATCH = "SELECT rowid FROM search WHERE search MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?";
 const BY_PART = "SELECT rowid FROM search WHERE instr(text, ?) > 0 AND rowid < ? ORDER BY rowid DESC LIMIT ?";
-// What came after the index last caught up is looked through as it is.
+// Entries after the end of the index are searched directly.
 const UNINDEXED = `SELECT row FROM entries WHERE row > (SELECT entry FROM search_cursor) AND row < ?
   AND type IN (${SEARCHED}) ORDER BY row DESC LIMIT ?`;
 const ENTRY = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE row = ?`;
@@ -70,7 +70,7 @@ function searchAll(reader: Reader, sought: Sought): readonly SearchRow[] {
       if (matches.length < enough) continue;
       const newest = matches.toSorted(newerFirst);
       if (!laterElsewhere(reader, sought, newest, row)) return newest;
-      enough *= 2; // what was written earlier and dated later may be among the next
+      enough *= 2; // entries that were written earlier and dated later may be among the next
     }
   }
   return matches.toSorted(newerFirst);

@@ -76,7 +76,7 @@ export class Watcher {
     try {
       work();
     } catch (error) {
-      // Another process is just opening or closing the file; of anything else those who wait are told when they read.
+      // Another process is just opening or closing the file; readers get any other error when they read.
       if (!isBusy(error)) this.#waiters.wakeAll();
     }
   }

@@ -76,7 +76,7 @@ export class Lookup {
     return row;
   }
 
-  /** For the writer, which knows what its next command will find: nobody else writes unnoticed. */
+  /** For the writer, which knows what its next command will find: no one else writes unnoticed. */
   keepHead(space: string, conversation: Conversation): void {
     if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
     this.#heads.set(headName(space, conversation.head.conversation), conversation);
@@ -105,7 +105,7 @@ export class Lookup {
     return info;
   }
 
-  /** What was read inside a transaction that then failed must not be remembered. */
+  /** Reads inside a transaction that then failed must not be remembered. */
   forget(): void {
     this.#segments.clear();
     this.#lineages.clear();
@@ -191,7 +191,7 @@ export class Lookup {
     return row && this.positionAt(conversation, row);
   }
 
-  /** The same for whoever has its row. */
+  /** The same for a caller that has its row. */
   positionAt(conversation: Conversation, row: EntryRow): EntryPosition {
     const [, id] = row;
     const rowPlace = rowPlaceOf(row);

@@ -44,7 +44,7 @@ export function nodeIds(
   return [...ids].slice(0, limit);
 }
 
-/** How much of a log a conversation sees of what is said there about nodes. */
+/** How much of the labels and hides of a log a conversation sees. */
 interface Level {
   readonly row: number;
   readonly head: number;

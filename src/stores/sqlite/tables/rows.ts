@@ -73,7 +73,7 @@ export interface Conversation {
   readonly fork: Fork | null;
 }
 
-/** The part of a conversation's row that says what it inherits. */
+/** The part of a conversation's row about its source. */
 export interface Fork {
   readonly source: number;
   readonly head: number;

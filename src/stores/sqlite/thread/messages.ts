@@ -51,7 +51,7 @@ export type GroupCommand =
       readonly request: { readonly conversation: ConversationId; readonly bytes: Uint8Array };
     };
 
-/** Work that runs by itself. */
+/** Work that runs alone. */
 type SoloCommand =
   | {
       readonly kind: "erase";

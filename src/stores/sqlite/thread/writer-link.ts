@@ -148,7 +148,7 @@ export class WriterLink {
     try {
       this.#worker.postMessage(posted.map(flattenCommand), []);
     } catch (error) {
-      // Something in a request cannot travel between threads; nobody may wait for it for ever.
+      // A value in a request cannot be sent between threads; no caller may wait forever for it.
       const wire = toWire(error, this.#path);
       for (const { n } of posted) this.#settle([n, { ok: false, error: wire }]);
     }

@@ -4,7 +4,7 @@ import type { Command, GroupCommand, Outcome, Posted, Report, WriterOptions } fr
 import { toWire } from "#stores/sqlite/sqlite-errors";
 import { Writer } from "#stores/sqlite/write/writer";
 
-// The entry of the writer's thread: takes what was posted, hands it to the writer in order, and reports whole groups.
+// The entry of the writer's thread: passes received commands to the writer in order, and reports whole groups.
 
 // A group of this many has shared its sync enough: those in it prepare their next turns while others are written.
 const JOIN_MAX = 32;
@@ -60,7 +60,7 @@ function drain(writer: Writer, queue: Posted[]): void {
       ),
     });
     if (first.command.kind === "close") return port?.close();
-    // After the report: nobody waits for it but those who come next.
+    // After the report: only later commands wait for it.
     writer.boundLog();
   }
 }
@@ -69,7 +69,7 @@ function commandsOf(posted: readonly Posted[]): readonly GroupCommand[] {
   return posted.map(({ command }) => command as GroupCommand);
 }
 
-/** What has arrived since the group began joins it, up to the first command that must run by itself. */
+/** Commands that arrived since the group began join it, up to the first that must run alone. */
 function late(writer: Writer, queue: Posted[], group: Posted[]): readonly GroupCommand[] {
   if (group.length >= JOIN_MAX) return [];
   receiveArrived(queue);

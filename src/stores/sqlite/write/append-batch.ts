@@ -81,7 +81,7 @@ export function appendTx(
   return resultOf(plan, next);
 }
 
-/** What the first link of a log goes on from that was begun before there were links. */
+/** What the first link continues in a log from before there were links. */
 function lastDigest(lookup: Lookup, { row, head }: Conversation): string {
   const last = lookup.sql.get<EntryRow>(BY_SEQ, row, head.headSeq);
   return last === undefined ? "" : entryDigest(sha256, lookup.stored(last));
@@ -152,7 +152,7 @@ export interface PlanWrite {
   readonly space: string;
   /** The head that the plan is carried out on. */
   readonly head: Head;
-  /** The link that the batch's own goes on from. */
+  /** The link that the batch's own link continues. */
   readonly previous: string;
   readonly plan: WritePlan;
   readonly batch: Pick<Batch, "key" | "digest" | "drafts">;

@@ -101,7 +101,7 @@ function runSaved(connection: Connection, lookup: Lookup, work: () => unknown): 
     sql.run("RELEASE one");
     return { ok: true, value };
   } catch (error) {
-    // A full disk may have ended the whole transaction already; then nobody's work is in it.
+    // A full disk may have ended the whole transaction already, so that it holds no work.
     if (!sql.db.isTransaction) throw toLogError(error, path);
     sql.run("ROLLBACK TO one");
     sql.run("RELEASE one");
@@ -179,7 +179,7 @@ function createTx(
   return startLog(lookup, { space, start, packed, fork: null }).result;
 }
 
-/** Writes the first batch of a log, or finds that the same request wrote it before; then there is no new head. */
+/** Writes the first batch of a log, or finds that the same request wrote it before; then it returns no new head. */
 function startLog(
   lookup: Lookup,
   { space, start, packed, fork }: StartInput,

@@ -37,7 +37,7 @@ const REWIND = "UPDATE search_cursor SET entry = min(entry, (SELECT coalesce(max
 
 const SET_LINK = "UPDATE entries SET link = ?, by_owner = 1 WHERE conversation = ? AND seq = ?";
 
-/** Removes a conversation, then what was kept only for it of erased conversations above. */
+/** Removes a conversation, then the parts of erased conversations above that only it needed. */
 export function eraseTx(lookup: Lookup, space: string, id: ConversationId): void {
   const { sql } = lookup;
   const doomed = lookup.visibleConversation(space, id);
@@ -91,7 +91,7 @@ function trim(lookup: Lookup, { row, fork }: Conversation): boolean {
   return fork !== null && plan.above !== null && isSamePlace(plan.above, fork.point);
 }
 
-/** What is left stands as new batches: a link of before would be a digest of what was erased. */
+/** The rest is written as new batches: an earlier link would be a digest of erased text. */
 function writeLinks(lookup: Lookup, row: number): void {
   const { sql } = lookup;
   sql.run("UPDATE entries SET link = NULL, by_owner = NULL WHERE conversation = ? AND link IS NOT NULL", row);

@@ -11,7 +11,7 @@ const STATE = "SELECT data_version, synchronous FROM pragma_data_version, pragma
 const BACKOFF_MS_MAX = 20;
 const CHECKPOINT_FRAMES = 1_000; // SQLite's own default: 4 MB
 const RESTART_FRAMES = 4 * CHECKPOINT_FRAMES;
-const LOG_BYTES_KEPT = 8_388_608; // what one large write has made of the log's file is given back
+const LOG_BYTES_KEPT = 8_388_608; // a log file that one large write has grown beyond this is shrunk
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 /** The one connection that writes. It lives in the writer's thread, so it may wait; nothing else ever does. */
@@ -83,7 +83,7 @@ export class Connection {
         throw new LogError("store_failed", "The disk cannot be synced (fsync)");
       }
       result = work();
-      // A folder that was moved away may come back: what is refused must not be in it.
+      // A folder that was moved away may come back: it must not hold a rejected write.
       this.checkFileThere();
       this.sql.run("COMMIT");
     } catch (error) {
@@ -107,7 +107,7 @@ export class Connection {
     return this.#state()[1];
   }
 
-  /** As a table the second is asked anew each time; SQLite answers the pragma itself when it compiles the statement. */
+  /** As a table function the second is evaluated each time; SQLite answers the plain pragma when it compiles the statement. */
   #state(): readonly [dataVersion: number, synchronous: number] {
     return this.sql.get(STATE) ?? [0, 0];
   }
@@ -118,7 +118,7 @@ export class Connection {
     this.#full = full;
   }
 
-  /** An open file can be written to after it was deleted; what goes there is lost, so nobody may be told it is safe. */
+  /** An open file can be written to after it was deleted; such writes are lost and must not be acknowledged. */
   checkFileThere(): void {
     if (identityOf(this.path) === this.#identity) return;
     throw new LogError(
@@ -128,7 +128,7 @@ export class Connection {
     );
   }
 
-  /** Moves the log into the file when it has grown; readers may keep it from finishing, which is no harm. */
+  /** Moves the log into the file when it has grown; readers may keep it from finishing, which does no harm. */
   checkpointIfGrown(): void {
     if (!this.#sizesLog) return;
     try {

@@ -26,7 +26,7 @@ export class Writer {
     this.#lookup = new Lookup(this.connection.sql);
   }
 
-  /** How many commands from the front may share a transaction; 0 when the first runs by itself. */
+  /** How many commands from the front may share a transaction; 0 when the first runs alone. */
   groupSize(commands: readonly Command[], already: number = 0): number {
     const size = commands.findIndex((command) => SOLO.has(command.kind));
     return Math.min(size === -1 ? commands.length : size, GROUP_MAX - already);
@@ -128,7 +128,7 @@ function moveCursor(lookup: Lookup, row: number): void {
 
 /** Gives the number of characters that were taken in. */
 function insertText(lookup: Lookup, next: NextRow): number {
-  // An erased conversation's kept nodes are nobody's to find, and neither is what its own conversation hides.
+  // The remaining nodes of an erased conversation are not searchable, nor are nodes that their own conversation hides.
   const text = next[12] === 1 ? textOf(lookup, next) : "";
   if (text !== "") lookup.sql.run("INSERT INTO search(rowid, text) VALUES (?, ?)", next[11], indexable(text));
   return text.length;
