@@ -65,7 +65,7 @@ export const search = operation({
   }),
   async run({ q, limit = SEARCH_HITS, ...within }, { holdfast }) {
     const words = queryWords(q);
-    if (words.length === 0) throw new LogError("invalid_request", "There are no words to search for");
+    if (words.length === 0) throw new LogError("invalid_request", "The search text must contain a word");
     const hits = await holdfast.search(q, { limit, ...within });
     return {
       hits: hits.map(({ conversation, entry, seq, text: body }) => ({
@@ -79,9 +79,9 @@ export const search = operation({
 });
 
 const options = {
-  toolsOnly: optional(flag("calls alone are compared")),
-  stat: optional(flag("where they part and the totals, not each change")),
-  all: optional(flag("also what is the same")),
+  toolsOnly: optional(flag("compares only tool calls")),
+  stat: optional(flag("only the first difference and the totals")),
+  all: optional(flag("also shows unchanged entries")),
 };
 export type DiffOptions = { readonly [K in keyof typeof options]?: boolean };
 
@@ -103,7 +103,8 @@ export const diff = operation({
   ),
   async run({ a, b, ...rest }, { holdfast }) {
     const [compared] = await compareNamed(holdfast, [branchOf("A", a), branchOf("B", b)], rest);
-    if (compared === undefined) throw new LogError("invalid_request", "There is nothing to compare");
+    if (compared === undefined)
+      throw new LogError("invalid_request", "Name two branches, forks or replays to compare");
     return new JsonText(diffPieces(compared, rest));
   },
 });
@@ -114,8 +115,7 @@ export async function compareNamed(
   branches: readonly NamedBranch[],
   { toolsOnly = false, stat = false, all = false }: DiffOptions,
 ): Promise<readonly NamedDiff[]> {
-  if (stat && all)
-    throw new LogError("invalid_request", "`stat` leaves out what `all` adds: give one of them");
+  if (stat && all) throw new LogError("invalid_request", "Use `stat` or `all`, not both");
   const [first, ...others] = branches.map(({ conversation, entry }) => ({
     conversation,
     ...(entry === null ? {} : { at: entry }),

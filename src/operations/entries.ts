@@ -51,15 +51,15 @@ const group = "Entries";
 const PAGE_CHARS = 4_194_304; // of a page: what is larger comes alone
 
 export const listEntries = operation({
-  summary: "Lists its own entries in the order of the log: from the start, after a seq, or before one",
+  summary: "List its own entries in log order: from the start, after a seq, or before one",
   group,
   access: "read",
   kind: "read",
   http: "GET /api/conversations/{conversation}/entries",
   input: {
     conversation: idField,
-    after: optional(count({ about: "entries behind this seq" })),
-    before: optional(count({ min: 1, about: "the last entries in front of this seq" })),
+    after: optional(count({ about: "entries after this seq" })),
+    before: optional(count({ min: 1, about: "the last entries before this seq" })),
     limit: optional(pageLimit),
     types: optional(types),
   },
@@ -84,7 +84,7 @@ export const listEntries = operation({
 });
 
 export const listHistory = operation({
-  summary: "Lists a branch, the newest entries first by pages, each page oldest first",
+  summary: "List a branch in pages, newest page first, each page oldest entry first",
   group,
   access: "read",
   kind: "read",
@@ -120,7 +120,7 @@ export const listHistory = operation({
 });
 
 export const getEntry = operation({
-  summary: "Shows one entry, its own or inherited, exactly as it was written",
+  summary: "Show one entry, its own or inherited, exactly as written",
   group,
   access: "read",
   kind: "read",
@@ -141,8 +141,8 @@ export const appendEntries = operation({
   input: {
     conversation: idField,
     entries: list(newEntry, { min: 1, max: 1_000 }),
-    expected: optional(count({ about: "the last seq you have seen: refused where an owner wrote after it" })),
-    outside: optional(flag("facts from outside a turn, which do not disturb one that runs")),
+    expected: optional(count({ about: "the last seq you have seen; rejected if an owner wrote after it" })),
+    outside: optional(flag("annotations from another writer, which do not affect a running turn")),
   },
   output: written,
   async run({ entries, expected, outside = false, ...input }, context) {
@@ -152,7 +152,7 @@ export const appendEntries = operation({
     if (outside && expected !== undefined)
       throw new LogError(
         "invalid_request",
-        "`expected` guards what an owner writes; entries from outside never conflict with it",
+        "Use `expected` only without `outside`: annotations never conflict with an owner",
       );
     if (outside) return writtenOf(conversation, await conversation.appendOutside(bodies, key));
     const options = { ...key, ...(expected === undefined ? {} : { expected }) };
@@ -171,7 +171,7 @@ export const setLabel = operation({
   output: written,
   async run({ entry: target, label, ...input }, context) {
     if (label?.trim() === "")
-      throw new LogError("invalid_request", "A label needs text; null takes one away");
+      throw new LogError("invalid_request", "The label is empty. Use null to remove a label.");
     return ofEntry(conversationOf(input, context), target, () =>
       appendFact("setLabel", { type: "label", target, label }, input, context),
     );
@@ -194,7 +194,7 @@ export const setHidden = operation({
 });
 
 export const getContext = operation({
-  summary: "Shows what the model is sent, now or as it was at any entry, in exactly the text that is stored",
+  summary: "Show the model's context now or at any entry, in the exact stored text",
   group,
   access: "read",
   kind: "read",
@@ -246,7 +246,7 @@ const PAGE = 100;
 /** Any stretch of a branch, oldest first, by the places of its nodes: the root is 0. */
 export const listBranch = operation({
   summary:
-    "Lists any stretch of a branch: from a place on, around an entry, or its end; one that is not on the branch names another",
+    "List part of a branch: from a position, around an entry, or its end",
   group: "Entries",
   access: "read",
   kind: "read",
@@ -255,10 +255,10 @@ export const listBranch = operation({
     conversation: idField,
     leaf: optional(idField),
     at: optional(idField),
-    from: optional(count({ about: "the place of the first that is wanted; the root is 0" })),
+    from: optional(count({ about: "the position of the first entry (the root is 0)" })),
     limit: optional(pageLimit),
     textMax: optional(
-      count({ min: 1, about: "longer texts are cut to so many characters; none unless given" }),
+      count({ min: 1, about: "truncates longer texts to this many characters (default: no limit)" }),
     ),
   },
   output: answer({

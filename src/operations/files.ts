@@ -45,13 +45,13 @@ const WRITERS: Readonly<Record<TranscriptFormat, typeof exportHtml>> = {
 };
 
 const keep: Schema<readonly string[]> = list(
-  text({ pattern: /^[0-9a-f]{32}$/, about: "the `id` of a redaction that is left where it stands" }),
+  text({ pattern: /^[0-9a-f]{32}$/, about: "the `id` of a redaction to skip" }),
   { max: KEPT_MAX },
 );
 const bundleFields = {
   conversation: list(idField, { min: 1, max: BUNDLED_MAX }),
-  withForks: optional(flag("with all forks of them, and the forks of those")),
-  emails: optional(flag("where it is redacted: without addresses of people, too")),
+  withForks: optional(flag("include all forks and their forks")),
+  emails: optional(flag("if redacted: also redact email addresses")),
   keep: optional(keep),
 };
 const redaction: Schema<RedactionHit> = named(
@@ -74,7 +74,7 @@ const redaction: Schema<RedactionHit> = named(
 const reviewFields = { redactions: list(redaction), unread: list(text()) };
 
 export const getBlob = operation({
-  summary: "Gives the bytes that an entry names: images as such, all else as a file to be kept",
+  summary: "Download a blob of an entry: images inline, other types as a file",
   group: "Entries",
   access: "read",
   kind: "download",
@@ -82,7 +82,7 @@ export const getBlob = operation({
   http: "GET /api/conversations/{conversation}/blobs/{digest}",
   input: {
     conversation: idField,
-    digest: text({ pattern: /^[0-9a-f]{64}$/, max: 64, about: "the 64 digits of a SHA-256" }),
+    digest: text({ pattern: /^[0-9a-f]{64}$/, max: 64, about: "64 hexadecimal digits of a SHA-256 hash" }),
   },
   output: anything<Download>(),
   async run({ digest, ...input }, context) {
@@ -96,7 +96,7 @@ export const getBlob = operation({
 });
 
 export const exportBundle = operation({
-  summary: "Gives conversations as a bundle, which `holdfast import` reads; made as it is read",
+  summary: "Export conversations as a bundle for `holdfast import`, streamed",
   group,
   access: "read",
   kind: "download",
@@ -105,7 +105,7 @@ export const exportBundle = operation({
   http: "GET /api/bundle",
   input: {
     ...bundleFields,
-    redact: optional(flag("without what looks like a secret: to be read, and not to be gone on with")),
+    redact: optional(flag("removes detected secrets; the result is read-only")),
   },
   output: anything<Download>(),
   async run({ conversation, withForks = false, redact = false, emails = false, keep: kept }, context) {
@@ -120,7 +120,7 @@ export const exportBundle = operation({
 });
 
 export const reviewBundle = operation({
-  summary: "Lists what a redacted bundle would be without, each where it stands and never itself",
+  summary: "List what redaction would remove: each place, but never the text",
   group,
   access: "read",
   kind: "read",
@@ -138,7 +138,7 @@ export const reviewBundle = operation({
 });
 
 export const exportTranscript = operation({
-  summary: "Gives a branch for people, redacted unless told otherwise, with what was taken out of it",
+  summary: "Export a branch as a readable transcript, redacted by default",
   group,
   access: "read",
   kind: "read",
@@ -147,11 +147,11 @@ export const exportTranscript = operation({
   http: "GET /api/conversations/{conversation}/transcript",
   input: {
     conversation: idField,
-    format: optional(choice(TRANSCRIPT_FORMATS, "markdown unless told")),
+    format: optional(choice(TRANSCRIPT_FORMATS, "(default: markdown)")),
     at: optional(idField),
     leaveOut: optional(list(choice(OMITTED_PARTS), { max: OMITTED_PARTS.length })),
-    redact: optional(flag("true unless told")),
-    emails: optional(flag("takes addresses of people out, too")),
+    redact: optional(flag("(default: true)")),
+    emails: optional(flag("also redacts email addresses")),
     keep: optional(keep),
   },
   output: answer({
@@ -198,17 +198,17 @@ const imported: Schema<ImportedConversation> = named(
 
 export const importFile = operation({
   summary:
-    "Imports a bundle or a session log: all of it is checked before anything is written. What is there already is told as `same`, in a dry run also an id that another conversation has",
+    "Import a bundle or a session log after checking all of it; existing content is reported as `same`",
   group,
   access: "admin",
   kind: "upload",
   long: true,
   http: "POST /api/import",
   input: {
-    dryRun: optional(flag("only says what would be done")),
-    asNew: optional(flag("every conversation under a fresh id; the same ones under the same key")),
+    dryRun: optional(flag("reports the result without importing")),
+    asNew: optional(flag("gives every conversation a new id; the same ids for the same key")),
     id: optional(idField),
-    salvage: optional(flag("imports what can be reached, and reports the rest")),
+    salvage: optional(flag("imports the readable entries and reports the rest")),
     file: anything<Upload>(),
   },
   output: answer({

@@ -56,19 +56,19 @@ const CHANGES_MAX = 200;
 const read = { group: "Memory and skills", access: "read", kind: "read" } as const;
 const act = { group: "Memory and skills", access: "write", kind: "act", storesAnswer: true } as const;
 const whose = {
-  scope: optional(choice(["user", "project"], "user unless told")),
+  scope: optional(choice(["user", "project"], "(default: user)")),
   project: optional(text({ min: 1, max: 1_000, about: "the id of the project" })),
 };
-const here = { folder: optional(text({ min: 1, about: "whose project is meant" })) };
+const here = { folder: optional(text({ min: 1, about: "a conversation of the project" })) };
 const memoryKey = text({ min: 1, max: 200 });
 const words: Schema<readonly string[]> = list(text({ max: 80 }), { max: 20 });
 
 const memoryFields = {
   scope: choice(["user", "project"]),
   key: text(),
-  entry: text({ about: "the entry that says so" }),
+  entry: text({ about: "the entry that saved it" }),
   by: nullable(text()),
-  conversation: nullable(text({ about: "the one that it was last saved in" })),
+  conversation: nullable(text({ about: "the conversation that last saved it" })),
   kind: text(),
   title: text(),
   content: text(),
@@ -81,7 +81,7 @@ const memoryView: Schema<MemoryView> = named("Memory", open<MemoryView>(memoryFi
 
 export const listMemoryScopes = operation({
   ...read,
-  summary: "Lists whose memory there is: the user's, and of which projects",
+  summary: "List the scopes that have memories: the user and projects",
   http: "GET /api/memory/scopes",
   input: {},
   output: answer({
@@ -108,7 +108,7 @@ export const listMemoryScopes = operation({
 
 export const listMemoryChanges = operation({
   ...read,
-  summary: "Tells how something that is remembered came to be what it is, the newest change first",
+  summary: "List the changes of a memory, newest first",
   http: "GET /api/memory/{memory}/changes",
   input: { memory: memoryKey, ...whose },
   output: answer({
@@ -119,13 +119,13 @@ export const listMemoryChanges = operation({
         time: text(),
         change: choice(["saved", "removed", "restored"]),
         by: nullable(text()),
-        conversation: nullable(text({ about: "the one that it was saved in" })),
+        conversation: nullable(text({ about: "the conversation that saved it" })),
         kind: nullable(text()),
         title: nullable(text()),
         content: nullable(text()),
       }),
     ),
-    more: flag("there are older ones"),
+    more: flag("older changes exist"),
   }),
   async run({ memory, ...scope }, context) {
     const key = normalizeKey(memory);
@@ -140,7 +140,7 @@ export const listMemoryChanges = operation({
       more = true;
     }
     if (changes.length === 0)
-      throw new LogError("entry_not_found", `Nothing was ever remembered under ${key} here`, { memory: key });
+      throw new LogError("entry_not_found", `Memory "${key}" not found`, { memory: key });
     return { changes: changes.toReversed(), more };
   },
 });
@@ -190,7 +190,7 @@ export const saveMemory = operation({
   cli: "memory add content...",
   input: {
     ...whose,
-    memory: optional(text({ min: 1, max: 200, about: "its key; made of the title unless given" })),
+    memory: optional(text({ min: 1, max: 200, about: "its key (default: created from the title)" })),
     content: text({ min: 1, max: 4_000 }),
     title: optional(text({ max: 120 })),
     kind: optional(choice(MEMORY_KINDS)),
@@ -201,7 +201,7 @@ export const saveMemory = operation({
         text({
           min: 1,
           max: 128,
-          about: "the entry of what it takes the place of, null for something new: 409 where that is another",
+          about: "the entry it replaces, or null for a new memory; 409 if another entry is current",
         }),
       ),
     ),
@@ -211,7 +211,7 @@ export const saveMemory = operation({
     "SavedMemory",
     open<MemoryView & { readonly replaced: string | null }>({
       ...memoryFields,
-      replaced: nullable(text({ about: "what stood under its key before" })),
+      replaced: nullable(text({ about: "the previous memory with this key" })),
     }),
   ),
   async run(input, context) {
@@ -258,7 +258,7 @@ export const eraseMemories = operation({
   input: {
     memories: list(memoryKey, { min: 1 }),
     ...whose,
-    dryRun: optional(flag("tells where they are, and erases nothing")),
+    dryRun: optional(flag("reports where they are without erasing")),
   },
   local: here,
   output: answer({
@@ -292,13 +292,13 @@ async function scopeOf(memory: Memory, { scope = "user", project, folder }: Whos
   if (scope === "project" && folder !== undefined) return folderScope(memory, folder);
   throw new LogError(
     "invalid_request",
-    "The scope project goes with the project's id, the scope user with none",
+    "Pass `project` together with the scope project, and leave it out for the scope user",
   );
 }
 
 async function folderScope(memory: Memory, folder: string): Promise<MemoryScope> {
   const project = await memory.projectOf(folder);
-  if (project === null) throw new LogError("invalid_request", `There is no folder ${folder}`);
+  if (project === null) throw new LogError("invalid_request", `Folder ${folder} not found`);
   return { project: project.id };
 }
 
@@ -329,7 +329,7 @@ async function scopeOfKey(
   if (having.length > 1)
     throw new LogError(
       "ambiguous_id",
-      `${key} is remembered of the user and of the project; say which with its scope`,
+      `Memory "${key}" exists for the user and for the project. Add the scope.`,
       { memory: key },
     );
   return having[0] ?? null;

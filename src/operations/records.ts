@@ -65,13 +65,11 @@ const COUNTED_MAX = 100; // conversations in one request
 
 export const getChain = operation({
   ...history,
-  summary: "Lists the upstream sessions it has held, why each began and what it carried",
+  summary: "List its agent sessions, with the reason for each",
   http: "GET /api/conversations/{conversation}/chain",
   input: {
     conversation: idField,
-    details: optional(
-      flag("also how many messages each carried, what prior context it was sent and how it ended"),
-    ),
+    details: optional(flag("also the messages of each session, the context sent to it and how it ended")),
   },
   output: answer({
     conversation: text(),
@@ -94,8 +92,7 @@ export const getChain = operation({
 
 export const listStamps = operation({
   ...history,
-  summary:
-    "Says which sessions each message was sent to or came from; of one message, of some, or of one session",
+  summary: "List which agent sessions received or wrote each message",
   http: "GET /api/conversations/{conversation}/stamps",
   input: {
     conversation: idField,
@@ -159,7 +156,7 @@ export const listEffects = operation({
 
 export const listIssues = operation({
   ...history,
-  summary: "Lists what a person should look at",
+  summary: "List issues that need attention",
   http: "GET /api/conversations/{conversation}/issues",
   input: { conversation: idField, limit: optional(pageLimit), cursor: optional(cursor) },
   output: answer({ conversation: text(), issues: list(issue), cursor: nextCursor }),
@@ -171,7 +168,7 @@ export const listIssues = operation({
 
 export const listWaiting = operation({
   ...history,
-  summary: "Lists words that wait to be delivered and calls that wait for a person",
+  summary: "List messages waiting for delivery and calls waiting for an answer",
   http: "GET /api/conversations/{conversation}/waiting",
   input: { conversation: idField },
   output: answer({
@@ -188,7 +185,7 @@ export const listWaiting = operation({
 export const getTree = operation({
   ...history,
   group: "Entries",
-  summary: "Lists every node it can reach, on all branches, in the order they were written",
+  summary: "List the entries of all branches in log order",
   http: "GET /api/conversations/{conversation}/tree",
   input: { conversation: idField, limit: optional(pageLimit), cursor: optional(cursor) },
   output: answer({
@@ -218,7 +215,10 @@ export const getTree = operation({
   }),
   async run({ limit = ENTRIES_PAGE, cursor: place = "0", ...input }, context) {
     if (!/^\d{1,15}$/.test(place))
-      throw new LogError("invalid_request", "Invalid cursor. Pass the `next` of the page before");
+      throw new LogError(
+        "invalid_request",
+        "Invalid cursor. Pass the `next` returned with the previous page.",
+      );
     const conversation = conversationOf(input, context);
     const from = Number(place);
     const { trees } = viewsOf(context);
@@ -231,12 +231,12 @@ export const getTree = operation({
 export const listRecords = operation({
   ...figures,
   summary:
-    "Lists its own entries as they lie in the log: bytes, digest and links, not what they say; of a damaged log what can be read",
+    "List its own entries as stored: bytes, digest and hashes, without content; of a damaged log the readable ones",
   http: "GET /api/conversations/{conversation}/records",
   input: {
     conversation: idField,
-    after: optional(count({ about: "entries behind this seq" })),
-    before: optional(count({ min: 1, about: "the last entries in front of this seq" })),
+    after: optional(count({ about: "entries after this seq" })),
+    before: optional(count({ min: 1, about: "the last entries before this seq" })),
     limit: optional(pageLimit),
     types: optional(list(text({ min: 1, max: 64, pattern: /^[a-z_]+$/ }), { max: 64 })),
   },
@@ -275,11 +275,11 @@ export const listRecords = operation({
 export const getRecord = operation({
   ...figures,
   summary:
-    "Gives one record to the letter, by its seq or its entry; `conversation` is the log that it lies in, which for what was inherited is another. In a damaged log: what lies in front of the damage",
+    "Show one stored record exactly, by seq or entry; `conversation` is the log that contains it, for inherited entries the source",
   http: "GET /api/conversations/{conversation}/record",
   input: {
     conversation: idField,
-    seq: optional(count({ min: 1, about: "its place in this log" })),
+    seq: optional(count({ min: 1, about: "its position in this log" })),
     entry: optional(idField),
   },
   output: answer({ conversation: text(), seq: count(), line: text() }),
@@ -300,7 +300,7 @@ export interface MessageSize {
 
 export const getContextSizes = operation({
   ...figures,
-  summary: "Estimates how many tokens each message of the context is, now or as it was at any entry",
+  summary: "Estimate the tokens of each message in the context, now or at any entry",
   http: "GET /api/conversations/{conversation}/context/sizes",
   input: { conversation: idField, at: optional(idField) },
   output: answer({
@@ -337,8 +337,7 @@ export const getContextSizes = operation({
 
 export const countIssues = operation({
   ...figures,
-  summary:
-    "Counts what a person should look at in each conversation, for lists: what was counted before is kept, and a long log is read over several requests",
+  summary: "Count the issues of each conversation; counts are cached, and long logs need several requests",
   http: "GET /api/issue-counts",
   input: { conversation: list(idField, { min: 1, max: COUNTED_MAX }) },
   output: answer({

@@ -137,7 +137,7 @@ const sourceFields = {
 export const planReplay = operation({
   ...row,
   summary:
-    "Tells what of a run or a branch could be replayed here, and with which models and tools; `from` is the entry from which on prompts are sent again",
+    "Show what can be replayed of a run or branch, with which models and tools; `from` is the first entry to send again",
   http: "GET /api/replay-plan",
   input: sourceFields,
   output: named(
@@ -193,28 +193,25 @@ export const startReplay = operation({
   access: "write",
   kind: "act",
   summary:
-    "Sends the prompts of a run or a branch once more, each model on a fork of its own; the original is not touched. Nothing has an effect unless `tools` is `live`, which needs `confirm`",
+    "Replay the prompts of a run or branch on other models, each on its own fork; tools have no effect unless `tools` is `live`, which needs `confirm`",
   http: "POST /api/replays",
   status: 202,
   input: {
     ...sourceFields,
     models: optional(list(text({ min: 1, max: 200 }), { max: REPLAY_MODELS_MAX })),
-    tools: optional(choice(REPLAY_TOOLS, "dry-run unless told")),
-    confirm: optional(flag("live tools act in the world again: true says that this is meant")),
-    fromMessage: optional(count({ min: 1, about: "the first message that is not kept, from 1" })),
-    system: optional(text({ min: 1, max: 1_000_000, about: "what the model is told of its task" })),
-    maxPrompts: optional(count({ min: 1, about: "how many prompts are sent" })),
-    maxSteps: optional(count({ min: 1, about: "answers of each model, in all its turns" })),
+    tools: optional(choice(REPLAY_TOOLS, "(default: dry-run)")),
+    confirm: optional(flag("required for live tools, which take effect again")),
+    fromMessage: optional(count({ min: 1, about: "the first message to send again, starting at 1" })),
+    system: optional(text({ min: 1, max: 1_000_000, about: "the task section of the system prompt" })),
+    maxPrompts: optional(count({ min: 1, about: "maximum number of prompts" })),
+    maxSteps: optional(count({ min: 1, about: "maximum answers per model, over all turns" })),
     maxCostMicros: optional(count({ min: 1 })),
   },
   output: view,
   async run({ run, conversation, at, from, system, confirm = false, ...options }, context) {
     const { models = [], tools = "dry-run", ...limits } = options;
     if (tools === "live" && !confirm)
-      throw new LogError(
-        "invalid_request",
-        "Live tools act in the world again, beside what the original did: say that this is meant with confirm",
-      );
+      throw new LogError("invalid_request", "Live tools take effect again. Set `confirm` to allow this.");
     const { holdfast, key, folder = null } = context;
     const log = await runnerOf(context).start(holdfast, {
       what: whatOf({ run, conversation, at }),
@@ -234,8 +231,7 @@ export const startReplay = operation({
 
 export const listReplays = operation({
   ...row,
-  summary:
-    "Lists replays, the most recent first, whichever process ran them; those of one conversation may be fewer than a page",
+  summary: "List replays, newest first, of every process",
   http: "GET /api/replays",
   input: { conversation: optional(idField), limit: optional(pageLimit), cursor: optional(cursor) },
   output: answer({ replays: list(view), next: nextCursor }),
@@ -253,7 +249,7 @@ export const listReplays = operation({
 
 export const getReplay = operation({
   ...row,
-  summary: "Shows a replay as it stands, with what is other than in the original",
+  summary: "Show a replay and its differences from the original",
   http: "GET /api/replays/{replay}",
   input: ofReplay,
   output: answer({ ...viewFields, diffs: list(open<object>({ same: flag() })) }),
@@ -267,7 +263,7 @@ export const stopReplay = operation({
   ...row,
   access: "write",
   kind: "act",
-  summary: "Stops a replay, whichever process runs it; what came of it is kept",
+  summary: "Stop a replay in any process; its results are kept",
   http: "POST /api/replays/{replay}/stop",
   input: ofReplay,
   output: view,
@@ -280,7 +276,7 @@ export const stopReplay = operation({
 
 function runnerOf({ replays }: OperationContext): ReplayRunner {
   if (replays !== undefined) return replays;
-  throw new LogError("invalid_request", "No model replays here");
+  throw new LogError("invalid_request", "This server has no models for replays");
 }
 
 function whatOf(input: {
@@ -293,14 +289,11 @@ function whatOf(input: {
     return { run, ...(conversation === undefined ? {} : { conversation }) };
   if (run === undefined && conversation !== undefined)
     return { conversation, ...(at === undefined ? {} : { at }) };
-  throw new LogError(
-    "invalid_request",
-    "A replay is of a run, or of a conversation up to an entry: say which by run, or by conversation and at",
-  );
+  throw new LogError("invalid_request", "Pass `run`, or `conversation` and `at`");
 }
 
 function previewOf({ entry }: SourcePrompt): string {
-  return entry.type === "seed" ? "The seeds of the run" : entryPreview(entry);
+  return entry.type === "seed" ? "The inputs of the run" : entryPreview(entry);
 }
 
 /** Whether a replay is of a conversation, or one of its forks is that conversation. */
@@ -314,7 +307,7 @@ function forksOf(results: ReplayView["results"]): readonly string[] {
 
 async function viewOf(log: Conversation): Promise<ReplayView> {
   const one = await viewOfLog(log);
-  if (one === null) throw new LogError("damaged", `The log ${log.id} does not say what is replayed`);
+  if (one === null) throw new LogError("damaged", `Log ${log.id} is not the log of a replay`);
   return one;
 }
 

@@ -76,7 +76,7 @@ export const listRuns = operation({
 
 export const getRun = operation({
   ...row,
-  summary: "Shows a run with what it has counted",
+  summary: "Show a run and its totals",
   http: "GET /api/runs/{run}",
   input: ofRun,
   output: run,
@@ -93,7 +93,7 @@ export const forkRun = operation({
   access: "write",
   kind: "act",
   summary:
-    "Makes a fork from any message of a run, in which a run that continues it is begun: with another model, tools or words of its task",
+    "Fork at any message of a run and start a run that continues it, with another model, tools or task text",
   http: "POST /api/runs/{run}/forks",
   status: 201,
   input: {
@@ -125,8 +125,7 @@ export const forkRun = operation({
 
 export const hydrate = operation({
   ...row,
-  summary:
-    "Gives all that it takes to look into a run: seeds, messages, what its next request would send, state",
+  summary: "Show everything about a run: inputs, messages, next request and state",
   http: "GET /api/runs/{run}/hydrate",
   cli: "runs show run",
   input: ofRun,

@@ -172,11 +172,15 @@ export const idField: Schema<string> = text({
   min: 1,
   max: 128,
   pattern: ID,
-  about: "letters, digits, and . _ : - between them",
+  about: "letters, digits and . _ : -",
 });
 export const time: Schema<string> = text({ max: 40, about: "a time in ISO 8601" });
-export const pageLimit: Schema<number> = count({ min: 1, max: 500, about: "how many at most" });
-export const cursor: Schema<string> = text({ min: 1, max: 1_000, about: "where the page before ended" });
+export const pageLimit: Schema<number> = count({ min: 1, max: 500, about: "maximum number of items" });
+export const cursor: Schema<string> = text({
+  min: 1,
+  max: 1_000,
+  about: "the cursor returned with the previous page",
+});
 /** Where the next page begins; null: there is none. */
 export const nextCursor: Schema<string | null> = nullable(text({ max: 1_000 }));
 export const jsonFields: Schema<{ readonly [name: string]: unknown }> = record(anything());
@@ -212,7 +216,7 @@ export const written: Schema<Written> = named(
     toSeq: count(),
     lastId: text(),
     ids: list(text()),
-    deduped: flag("the key was known: nothing was written, and this is what is stored under it"),
-    differs: flag("the key was known with another body; the stored one stands"),
+    deduped: flag("the key was used before: nothing was written, and this is the stored result"),
+    differs: flag("the key was used before with another body; the stored one is unchanged"),
   }),
 );

@@ -62,7 +62,7 @@ const COUNTED_AT_ONCE = 500;
 
 export const listAgents = operation({
   ...server,
-  summary: "Lists the agents that can carry turns, the first being asked where none is named",
+  summary: "List the agents that run turns; the first is the default",
   http: "GET /api/agents",
   input: {},
   output: answer({
@@ -74,12 +74,12 @@ export const listAgents = operation({
 export const listAudit = operation({
   ...server,
   access: "admin",
-  summary: "Lists the writes and exports of this space with their tokens and outcomes, oldest first",
+  summary: "List the writes and exports of this space with their tokens and outcomes, oldest first",
   http: "GET /api/audit",
   cli: "audit",
   input: {
-    month: optional(text({ pattern: /^\d{4}-\d{2}$/, about: "YYYY-MM; the current one unless given" })),
-    after: optional(count({ about: "the `next` of the page before" })),
+    month: optional(text({ pattern: /^\d{4}-\d{2}$/, about: "YYYY-MM (default: the current month)" })),
+    after: optional(count({ about: "the `next` of the previous page" })),
     limit: optional(pageLimit),
   },
   output: answer({
@@ -104,14 +104,14 @@ export const listAudit = operation({
     next: nullable(count()),
   }),
   async run(input, { audit, holdfast }) {
-    if (audit === undefined) throw new LogError("invalid_request", "There is no audit log here");
+    if (audit === undefined) throw new LogError("invalid_request", "This server has no audit log");
     return audit.read({ limit: AUDIT_PAGE, ...input, space: holdfast.spaceId });
   },
 });
 
 export const getStore = operation({
   ...figures,
-  summary: "Says what is served and how much of it; where it lies only to tokens with the right admin",
+  summary: "Show the store and its size; tokens with admin permission also see its location",
   http: "GET /api/store",
   input: {},
   output: answer({
@@ -162,7 +162,7 @@ export const checkSpace = operation({
   ...figures,
   access: "admin",
   long: true,
-  summary: "Reads every log of the space and proves its links, as `holdfast doctor` does; repairs nothing",
+  summary: "Check every log of the space and verify its hashes, as `holdfast doctor` does, without repairs",
   http: "GET /api/check",
   input: {},
   output: answer({

@@ -56,9 +56,9 @@ const act = { group: "Memory and skills", access: "write", kind: "act", storesAn
 const skillFields = {
   name: text(),
   description: text({ max: 100_000 }),
-  source: text({ about: "the place and the folder in it" }),
+  source: text({ about: "the place and the folder inside it" }),
   digest: text({ about: "of SKILL.md" }),
-  forModel: flag("whether a model may activate it"),
+  forModel: flag("whether models can activate it"),
 };
 const skillView = open<SkillView>(skillFields);
 const skillName = text({
@@ -74,7 +74,7 @@ const change = {
 
 export const listSkills = operation({
   ...read,
-  summary: "Lists the skills that may be activated in it, and those that are",
+  summary: "List the available and the active skills of a conversation",
   http: "GET /api/conversations/{conversation}/skills",
   input: { conversation: idField },
   output: answer({
@@ -96,7 +96,7 @@ export const listSkills = operation({
 export const activateSkill = operation({
   ...act,
   ...change,
-  summary: "From here on its instructions are part of every prompt",
+  summary: "Activate a skill: add its instructions to every prompt",
   http: "POST /api/conversations/{conversation}/skills/{skill}/activation",
   async run({ skill, ...input }, context) {
     const work = workOf(conversationOf(input, context), context, keyed("activateSkill", context));
@@ -107,7 +107,7 @@ export const activateSkill = operation({
 export const deactivateSkill = operation({
   ...act,
   ...change,
-  summary: "Takes its instructions out again",
+  summary: "Deactivate a skill: remove its instructions",
   http: "POST /api/conversations/{conversation}/skills/{skill}/deactivation",
   async run({ skill, ...input }, context) {
     const work = workOf(conversationOf(input, context), context, keyed("deactivateSkill", context));
@@ -135,13 +135,13 @@ export const getSkill = operation({
     ...skillFields,
     text: text({ max: 100_000 }),
     files: list(text()),
-    moreFiles: flag("there are more than are told"),
+    moreFiles: flag("more exist than are listed"),
   }),
   async run({ skill: name, conversation }, context) {
     const { skills } = await skillsIn(context, conversation);
     const skill = skills.find((one) => one.name === name);
     if (skill === undefined || context.skills === undefined || context.skills === null)
-      throw new LogError("entry_not_found", `There is no skill ${name} here`, { skill: name });
+      throw new LogError("entry_not_found", `Skill "${name}" not found`, { skill: name });
     const { files, isCut } = await context.skills.resources(skill);
     return { ...skillViewOf(skill), text: skill.text, files, moreFiles: isCut };
   },
@@ -150,7 +150,7 @@ export const getSkill = operation({
 export const listSkillUses = operation({
   ...read,
   summary:
-    "Lists which conversations activated which skills, the last changed first; a page looks at so many conversations",
+    "List which conversations activated which skills, the last changed first; `limit` counts conversations",
   http: "GET /api/skill-uses",
   input: { limit: optional(pageLimit), cursor: optional(cursor) },
   output: answer({

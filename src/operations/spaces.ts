@@ -30,7 +30,7 @@ export const eraseConversation = operation({
   input: {
     conversation: idField,
     unchangedSince: optional(time),
-    dryRun: optional(flag("tells what would go, and erases nothing")),
+    dryRun: optional(flag("reports what would be erased without erasing")),
   },
   output: answer({
     conversation: text(),
@@ -38,7 +38,7 @@ export const eraseConversation = operation({
     extent: optional(
       open<{ readonly title: string | null; readonly entries: number | null }>({
         title: nullable(text()),
-        entries: nullable(count({ about: "null where nobody can say, for the log is damaged" })),
+        entries: nullable(count({ about: "null if the log is damaged" })),
       }),
     ),
   }),
@@ -53,7 +53,7 @@ export const eraseConversation = operation({
       unchangedSince !== undefined &&
       !(await isPrunable(context.holdfast, conversation.id, unchangedSince))
     )
-      throw new LogError("head_moved", `${conversation.id} is in use again; nothing was erased`, {
+      throw new LogError("head_moved", `${conversation.id} is in use again`, {
         conversation: conversation.id,
       });
     if (dryRun) {
@@ -66,13 +66,12 @@ export const eraseConversation = operation({
 });
 
 export const listPrunable = operation({
-  summary:
-    "Lists the conversations that nobody has changed for long, and that are neither pinned nor in the middle of a turn",
+  summary: "List old conversations that are not pinned and have no running turn",
   group: "Across conversations",
   access: "read",
   kind: "read",
   cli: "prune",
-  input: { before: time, archived: optional(flag("only those that are archived")) },
+  input: { before: time, archived: optional(flag("only archived ones")) },
   output: answer({
     conversations: list(
       open<PrunableRow>({
@@ -127,7 +126,7 @@ export const signOut = operation({
     agent: optional(text({ min: 1 })),
     account: optional(text({ min: 1 })),
     all: optional(flag("of every agent and account")),
-    keepContext: optional(flag("the next account is sent what was said")),
+    keepContext: optional(flag("sends the context to the next account")),
   },
   output: answer({
     agent: nullable(text()),
@@ -138,7 +137,7 @@ export const signOut = operation({
   }),
   async run({ agent, account, all = false, keepContext = false }, { holdfast, onProgress }) {
     if (all === (agent !== undefined || account !== undefined))
-      throw new LogError("invalid_request", "Name the agent, the account, or all");
+      throw new LogError("invalid_request", "Pass `agent`, `account` or `all`");
     const { ended, reset, failed } = await holdfast.signOut({
       ...(agent === undefined ? {} : { agent }),
       ...(account === undefined ? {} : { account }),
@@ -150,7 +149,7 @@ export const signOut = operation({
 });
 
 export const listAgentSessions = operation({
-  summary: "Lists the sessions that only an agent has, in its folder on the server's machine, newest first",
+  summary: "List agent sessions on the server's machine that are not imported yet, newest first",
   group: "Agent sessions",
   access: "admin",
   kind: "read",
@@ -176,7 +175,7 @@ export const listAgentSessions = operation({
 });
 
 export const adoptAgentSession = operation({
-  summary: "Makes a conversation of a session that only an agent has; it can be gone on with there and here",
+  summary: "Import an agent session as a conversation; you can continue it in both",
   group: "Agent sessions",
   access: "admin",
   kind: "act",

@@ -67,8 +67,8 @@ interface StateText {
 /** The states of a conversation in a list. */
 export const STATES: { readonly [S in ConversationState]: StateText } = {
   quiet: { label: "idle", description: "Idle" },
-  working: { label: "working", description: "Working" },
-  waiting: { label: "waiting", description: "Needs your input" },
+  working: { label: "running", description: "A turn is running" },
+  waiting: { label: "waiting for you", description: "Needs your input" },
   cut_off: { label: "interrupted", description: "The process running the last turn stopped" },
   stopped: { label: "stopped", description: "The last turn was stopped" },
   failed: { label: "failed", description: "The last turn failed" },
@@ -185,14 +185,14 @@ export function endingClause({
 
 /** A compaction that had nothing to do. */
 export const TOO_LITTLE_TO_SUMMARIZE: string =
-  "There is too little to summarize: the newest 20,000 tokens or so, about 80,000 characters, stay word for word; nothing was changed.";
+  "Too little to summarize: the newest 20,000 tokens (about 80,000 characters) always stay in full.";
 
 const CALLS: { readonly [S in CallState]: string } = {
   done: "done",
   failed: "failed",
   unknown: "outcome unknown",
   running: "running",
-  asked: "waits for you",
+  asked: "waiting for you",
   not_started: "no result recorded",
 };
 

@@ -116,7 +116,7 @@ export interface Waiting {
 
 /** What a page shows of a conversation, put together where the log is. */
 export const getThread = operation({
-  summary: "Shows a stretch of a branch as a page shows it, with everything around its entries",
+  summary: "Show part of a branch with everything a page displays",
   group: "Entries",
   access: "read",
   kind: "read",
@@ -125,9 +125,9 @@ export const getThread = operation({
     conversation: idField,
     leaf: optional(idField),
     at: optional(idField),
-    from: optional(count({ about: "the place of the first row; the root is 0" })),
+    from: optional(count({ about: "the position of the first row (the root is 0)" })),
     limit: optional(pageLimit),
-    textMax: optional(count({ min: 1, about: "cuts longer texts (default: none)" })),
+    textMax: optional(count({ min: 1, about: "truncates longer texts to this many characters (default: no limit)" })),
   },
   output: answer({
     conversation: text(),
@@ -136,7 +136,7 @@ export const getThread = operation({
     own: flag("the conversation continues at the end of this branch"),
     length: count(),
     from: count(),
-    sentFrom: count({ about: "the place of the first row that a model is sent" }),
+    sentFrom: count({ about: "the position of the first row that models receive" }),
     rows: list(row),
     changes: list(change),
     chain: list(named("ThreadLink", open<ThreadLink>(linkFields))),

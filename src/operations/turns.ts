@@ -34,8 +34,10 @@ export interface TurnBegun {
 
 const group = "Turns";
 const choiceFields = {
-  agent: optional(text({ min: 1, max: 100, about: "the server's first unless given" })),
-  model: optional(text({ min: 1, max: 200, about: "from here on; one that the server allows" })),
+  agent: optional(text({ min: 1, max: 100, about: "(default: the server's first)" })),
+  model: optional(
+    text({ min: 1, max: 200, about: "for this and later turns; must be allowed by the server" }),
+  ),
 };
 const begun: Schema<TurnBegun> = named(
   "TurnBegun",
@@ -51,7 +53,7 @@ const begun: Schema<TurnBegun> = named(
 
 export const send = operation({
   summary:
-    "Sends a prompt; answered when it is in the log. With `Accept: text/event-stream` its events follow",
+    "Send a prompt; responds when it is in the log. With `Accept: text/event-stream` its events follow",
   group,
   access: "write",
   kind: "act",
@@ -65,8 +67,7 @@ export const send = operation({
 });
 
 export const edit = operation({
-  summary:
-    "Goes back before a message of a person's and sends other words in its place; what came after stays in the log",
+  summary: "Edit a user message: continue from before it with new text; the log keeps the rest",
   group,
   access: "write",
   kind: "act",
@@ -80,7 +81,7 @@ export const edit = operation({
 });
 
 export const continueTurn = operation({
-  summary: "Finishes a turn that was cut off, failed, was stopped or waits, without a new prompt",
+  summary: "Finish an interrupted, failed, stopped or waiting turn without a new prompt",
   group,
   access: "write",
   kind: "act",
@@ -93,7 +94,7 @@ export const continueTurn = operation({
 });
 
 export const retry = operation({
-  summary: "Sends the last prompt once more, where nothing has answered it",
+  summary: "Send the last prompt again if it got no reply",
   group,
   access: "write",
   kind: "act",
@@ -106,7 +107,7 @@ export const retry = operation({
 });
 
 export const answerRequest = operation({
-  summary: "Answers what a turn asked a person, and goes on with it",
+  summary: "Answer a question of a turn and resume it",
   group,
   access: "write",
   kind: "act",
@@ -122,11 +123,7 @@ export const answerRequest = operation({
     const conversation = conversationOf(input, context);
     const isWaiting = (await readWaiting(conversation)).some((one) => one.request === request);
     if (!isWaiting && (await conversation.findAnswer(request)) === null)
-      throw new LogError(
-        "entry_not_found",
-        `Nothing in ${conversation.id} waits for an answer to ${request}`,
-        { request },
-      );
+      throw new LogError("entry_not_found", `No open question ${request} in ${conversation.id}`, { request });
     const about = { conversation: conversation.id, request };
     if (!isWaiting) return { ...about, deduped: true, turn: null };
     const { caller, turns } = context;
@@ -147,7 +144,7 @@ export const answerRequest = operation({
 });
 
 export const steer = operation({
-  summary: "Says something while a turn runs: durable first, then delivered when its moment comes, once",
+  summary: "Send a message to the running turn: stored first, then delivered once",
   group,
   access: "write",
   kind: "act",
@@ -175,7 +172,7 @@ export const steer = operation({
 });
 
 export const cancel = operation({
-  summary: "Stops the turn that runs, in whichever server on the store; what came of it is kept",
+  summary: "Stop the running turn in any server of the store; its results are kept",
   group,
   access: "write",
   kind: "act",
@@ -199,7 +196,7 @@ export const cancel = operation({
 
 function agentsOf({ turns }: OperationContext): TurnAgents {
   if (turns !== undefined) return turns;
-  throw new LogError("invalid_request", "No agent runs turns here");
+  throw new LogError("invalid_request", "This server has no agent to run turns");
 }
 
 type Run = (turns: Turns, conversation: string, options: RunTurnOptions) => Promise<EndedTurn>;

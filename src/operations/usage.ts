@@ -29,7 +29,7 @@ import type { TurnMark, TurnUsageRow } from "./views/turn-usage.ts";
 import type { ConversationCost, DailyRow, TurnUsageView } from "./views/usage-views.ts";
 
 const TURNS_MAX = 500;
-const by = optional(choice(USAGE_BY, "model unless told"));
+const by = optional(choice(USAGE_BY, "(default: model)"));
 const day = text({ max: 10, pattern: /^\d{4}-\d{2}-\d{2}$/, about: "YYYY-MM-DD, in UTC" });
 
 const usageCounts = {
@@ -43,7 +43,7 @@ const usageCounts = {
 
 /** The fields of every answer about usage. */
 const sums = {
-  by: choice(USAGE_BY, "model unless told"),
+  by: choice(USAGE_BY, "(default: model)"),
   rows: list(named("UsageRow", open<UsageRow>({ name: text(), ...usageCounts }))),
   total: open<UsageSum>({
     inputTokens: count(),
@@ -54,7 +54,7 @@ const sums = {
 };
 
 export const getUsage = operation({
-  summary: "Adds up what it used; what a fork inherited counts where it was spent",
+  summary: "Total usage of a conversation; inherited messages count in the source",
   group: "What happened",
   access: "read",
   kind: "read",
@@ -69,7 +69,7 @@ export const getUsage = operation({
 });
 
 export const getSpaceUsage = operation({
-  summary: "Adds up what all conversations used; those that cannot be read are named",
+  summary: "Total usage of all conversations; unreadable ones are listed",
   group: "Across conversations",
   access: "read",
   kind: "read",
@@ -103,7 +103,7 @@ export const getSpaceUsage = operation({
 });
 
 export const getDailyUsage = operation({
-  summary: "Adds up what was used on each day with each model; what a fork inherited counts once",
+  summary: "Usage per day and model; inherited messages count once",
   group: "Figures",
   access: "read",
   kind: "read",
@@ -131,8 +131,7 @@ export const getDailyUsage = operation({
 });
 
 export const getTurnUsage = operation({
-  summary:
-    "Tells what each turn used, how large its context was, and where sessions and summaries took over; the newest turns",
+  summary: "List usage and context size of the newest turns, with new sessions and summaries",
   group: "Figures",
   access: "read",
   kind: "read",

@@ -58,14 +58,10 @@ export async function adoptAgentSession(
   );
   const messages = row === undefined ? null : ((await records.get(agent)?.read(session)) ?? null);
   if (row === undefined || messages === null)
-    throw new LogError(
-      "conversation_not_found",
-      `${agent} has no session ${session} that is not here already`,
-      {
-        agent,
-        session,
-      },
-    );
+    throw new LogError("conversation_not_found", `${agent} has no session ${session} to import`, {
+      agent,
+      session,
+    });
   const { cwd, title } = row;
   return holdfast.create({
     id: `${agent}:${session}`,

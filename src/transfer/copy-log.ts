@@ -109,7 +109,7 @@ async function checkEnd(to: SpaceStore, { conversation, headSeq, link }: HeadVie
   if (end?.seq === headSeq && end.link === link) return;
   throw new LogError(
     "diverged",
-    `The copy of ${conversation} does not end as the original does at entry ${headSeq}: another program writes to it`,
+    `The copy of ${conversation} differs from the original at entry ${headSeq}: another program writes to the copy`,
     { conversation, seq: headSeq },
   );
 }
@@ -176,7 +176,7 @@ function isSame(one: StoredEntry, other: StoredEntry): boolean {
 function diverged(conversation: ConversationId, seq: number): LogError {
   return new LogError(
     "diverged",
-    `The conversation ${conversation} of the target is another one from entry ${seq} on: it was written to, or is not a copy of this one. It is left as it is`,
+    `Conversation ${conversation} in the target differs from entry ${seq} onwards, so it was changed or is not a copy. It was not modified.`,
     { conversation, seq },
   );
 }
@@ -241,7 +241,7 @@ class LogWriter {
     if (parseBody(originBody(origin, { cwd, title })).payload !== payload)
       throw new LogError(
         "invalid_request",
-        `The fork ${conversation} does not begin as forks are made here; nothing of it was copied`,
+        `The first entry of fork ${conversation} is invalid, so the fork was not copied`,
         { conversation, headSeq },
       );
     const key = copyKey(first);

@@ -17,7 +17,7 @@ export class ScopesCopy {
 
   constructor(from: Holdfast, to: Holdfast) {
     const refuse = async (): Promise<never> => {
-      throw new LogError("read_only", "What is copied is only read");
+      throw new LogError("read_only", "The source of a copy is read-only");
     };
     const source = decorateStore(from.store, { verbs: () => ({ erase: refuse }) });
     this.#from = new Holdfast(source, from.spaceId);
@@ -47,7 +47,7 @@ export class ScopesCopy {
       if (!isReplaced)
         throw new LogError(
           "diverged",
-          `The target remembers in ${conversation} what was not copied from here, so that ${id} cannot be; it is left as it is`,
+          `The target has memories in ${conversation} that do not come from this store, so ${id} cannot be copied. The target was not modified.`,
           { conversation: id, target: conversation },
         );
       before.push(conversation);

@@ -135,7 +135,10 @@ class SpaceCopy {
 
   constructor(from: Holdfast, to: Holdfast, options: CopyOptions) {
     if (from.store === to.store && from.spaceId === to.spaceId)
-      throw new LogError("invalid_request", "A space is copied into another one, not into itself");
+      throw new LogError(
+        "invalid_request",
+        "The source and the target are the same space. Choose another target.",
+      );
     this.#from = from;
     this.#options = options;
     this.#scopes = new ScopesCopy(from, to);
@@ -279,13 +282,15 @@ class SpaceCopy {
     const { source, head } = origin;
     if ((this.#same.get(source) ?? 0) >= head) return;
     if (source === id || below.includes(source))
-      throw new LogError("damaged", `The conversation ${id} is a fork of itself`, { conversation: id });
+      throw new LogError("damaged", `Conversation ${id} is recorded as a fork of itself`, {
+        conversation: id,
+      });
     try {
       await this.#copy(source, [...below, id]);
     } catch (error) {
       if (!isLogError(error) || FATAL.has(error.code)) throw error;
       const why = isGone(error, source) ? "it was erased" : error.message;
-      const message = `The conversation ${id} was forked from ${source}, which is not copied: ${why}`;
+      const message = `The source ${source} of the fork ${id} was not copied: ${why}`;
       throw new LogError(error.code, message, { origin: source }, { cause: error });
     }
   }

@@ -209,7 +209,7 @@ function normal<T>(value: T, { spaceId }: Holdfast): T {
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
     .replaceAll(/\b[0-9a-f]{64}\b/g, "DIGEST")
-    .replaceAll(/\d+ ms more/g, "N ms more")
+    .replaceAll(/in \d+ ms/g, "in N ms")
     .replaceAll(/"by":"admin-\d+"/g, '"by":"admin"')
     .replaceAll(/"score":[\d.]+/g, '"score":1')
     .replaceAll(/"untilMs":\d+/g, '"untilMs":0')

@@ -222,7 +222,7 @@ test("thinking, tools and seeds are left out of a page where they are not wanted
   const page = (leaveOut: readonly OmittedPart[]): Promise<string> => exportHtml(chat, { leaveOut });
   const holds = async (leaveOut: readonly OmittedPart[]): Promise<readonly boolean[]> => {
     const text = await page(leaveOut);
-    return ["<summary>Thinking", "Calls shell", "Result of c", "What run r", "text/plain"].map((words) =>
+    return ["<summary>Thinking", "Calls shell", "Result of c", "Inputs of run r", "text/plain"].map((words) =>
       text.includes(words),
     );
   };

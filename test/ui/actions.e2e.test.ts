@@ -50,7 +50,7 @@ test("a call waits for a person, who allows or denies it; what was thought is fo
   await say("Post it");
   const asked = page.getByRole("group", { name: "Waits for you" });
   await asked.getByText("post", { exact: true }).waitFor();
-  await page.locator(".card .res", { hasText: "waits for you" }).waitFor();
+  await page.locator(".card .res", { hasText: /waiting for you/i }).waitFor();
   await picture(page, "conversation-approval");
   await asked.getByRole("button", { name: "Allow" }).click();
   await prose("It is posted.").waitFor();

@@ -11,16 +11,16 @@ import type { PromptContent } from "#turn/accept";
 export const LOOP_COMMANDS: readonly { readonly [name: string]: Json }[] = [
   {
     name: "compact",
-    description: "Summarise what was said, to make room; the log keeps every word",
-    input: { hint: "what the summary should dwell on" },
+    description: "Summarize the conversation to free context; the log keeps every message",
+    input: { hint: "focus of the summary" },
   },
-  { name: "model", description: "Ask another model from here on", input: { hint: "provider/name" } },
+  { name: "model", description: "Switch to another model", input: { hint: "provider/name" } },
   {
     name: "skill",
-    description: "The skills there are; activate one, or end that",
+    description: "List, activate or deactivate skills",
     input: { hint: SKILL_ORDER_HINT },
   },
-  { name: "continue", description: "Go on with a turn that was cut off, stopped or waits for an answer" },
+  { name: "continue", description: "Resume an interrupted, stopped or waiting turn" },
 ];
 
 export interface LoopCommand {

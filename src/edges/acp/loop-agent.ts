@@ -192,7 +192,7 @@ function restoredState(restored: Restored, isRunning: boolean): RestoredState {
     sessionUpdate: "tool_call_update",
     toolCallId: call,
     status: "pending",
-    content: [{ type: "content", content: { type: "text", text: "Not run: it waits for an answer" } }],
+    content: [{ type: "content", content: { type: "text", text: "Not run: waiting for your answer" } }],
   }));
   return { meta, updates, notice: noticeFor(restored, isRunning) };
 }
@@ -209,16 +209,18 @@ function noticeFor({ openTurn, waiting, missing }: Restored, isRunning: boolean)
   if (openTurn === null || isRunning)
     return {
       severity: "warning",
-      title: "Not everything of this conversation is here",
+      title: "Some parts of this conversation are unavailable",
       description: lacks,
       meta,
     };
   const what =
-    waiting.length > 0 ? "It waits for an answer" : "It was cut off; what had been said and done is kept";
+    waiting.length > 0
+      ? "It is waiting for your answer"
+      : "It was interrupted. Everything it produced is saved";
   return {
     severity: "warning",
     title: "The last turn has not ended",
-    description: `${what}. Say /continue to go on with it, or send something else.${lacks === "" ? "" : ` ${lacks}`}`,
+    description: `${what}. Use /continue to resume it, or send a new message.${lacks === "" ? "" : ` ${lacks}`}`,
     meta,
   };
 }
@@ -295,7 +297,7 @@ export class LoopSession extends BridgeSession {
       {
         id: MODEL_OPTION,
         name: "Model",
-        description: "Which model is asked from here on",
+        description: "The model for this and later turns",
         category: "model",
         type: "select",
         currentValue: current,

@@ -73,13 +73,12 @@ class LoopTurns implements BridgeTurns {
 
   async #model(to: string, model: string): Promise<string> {
     const { agent } = this.#parts;
-    if (model === "")
-      return `${await agent.modelOf(to)} is asked here. Say /model provider/name for another.`;
+    if (model === "") return `Current model: ${await agent.modelOf(to)}. Use /model provider/name to switch.`;
     await agent.choose(to, model);
     const configOptions = agent.sessionOf(to)?.options.options ?? null;
     if (configOptions !== null)
       this.#parts.show(to, { sessionUpdate: "config_option_update", configOptions });
-    return `${model} is asked from here on.`;
+    return `Switched to ${model}.`;
   }
 
   async #compact(to: string, focus: string, options: SendOptions): Promise<BridgeTurn> {
@@ -229,7 +228,7 @@ function usageOf(usage: Usage): Fields | null {
 function compactedText(compacted: CompactionResult): string {
   if (compacted.state === "compacted") return "";
   if (!("message" in compacted)) return TOO_LITTLE_TO_SUMMARIZE;
-  return `The summary could not be made; nothing was changed. ${compacted.message}`;
+  return `The summary failed, so the context is unchanged. ${compacted.message}`;
 }
 
 /** The last answer of a turn that has ended; null when it gave none. */

@@ -196,7 +196,10 @@ class LogHost implements HostPort {
       this.#end((one) => one.line.connection === line.connection && requestId(one.line) === taken);
     }
     if (id === null || textAt(bytes, id) === "null") return;
-    const error = { code: METHOD_NOT_FOUND, message: `No editor is here that could do "${method}"` };
+    const error = {
+      code: METHOD_NOT_FOUND,
+      message: `"${method}" requires an editor, and this server has none`,
+    };
     line.connection.send(
       encoder.encode(`{"jsonrpc":"2.0","id":${textAt(bytes, id)},"error":${JSON.stringify(error)}}`),
     );

@@ -171,7 +171,7 @@ export class HttpHandler {
     const probed = await this.#probe.answer(request, this.#isDraining);
     if (probed !== null) return probed;
     checkSender(request, names);
-    const limit = (): void => this.#siteRates.check(line.address, "without a token that is known here");
+    const limit = (): void => this.#siteRates.check(line.address, "without a valid token");
     if (url.pathname === "/launch" && method === "GET") return this.#launch(request, limit);
     const limitPages = (): void => this.#siteRates.check(line.address, "for pages");
     const page = (await this.#pages?.find(request, limitPages)) ?? null;
@@ -183,9 +183,10 @@ export class HttpHandler {
     line.space = who.grant.space;
     this.#rates.check(who.grant.token);
     const found = this.#routes.find(url.pathname);
-    if (found === null) throw new Refusal("wrong_path", "There is no such path");
+    if (found === null) throw new Refusal("wrong_path", `Unknown route ${method} ${url.pathname}`);
     const operation = found.methods.get(method === "HEAD" ? "GET" : method);
-    if (operation === undefined) throw new Refusal("wrong_method", "This path has no such method");
+    if (operation === undefined)
+      throw new Refusal("wrong_method", `${url.pathname} does not support ${method}`);
     const [name, route] = operation;
     if (route.long === true) deadline.lift();
     return this.#run({ name, route, params: found.params, request, who, line });
@@ -198,7 +199,7 @@ export class HttpHandler {
       // Whoever opens a link twice is a person: the pages go on where they are known, and else say what to do.
       if (this.#pages !== null && wantsPage(request))
         return { status: 303, headers: { location: "/" }, body: null };
-      throw new Refusal("wrong_code", "This launch code was used, is too old or never was one");
+      throw new Refusal("wrong_code", "The launch code is invalid, expired or already used");
     }
     const { name, secure } = this.#options.cookie;
     const cookie = `${name}=${launched.session}; Path=/; HttpOnly; SameSite=Strict${secure ? "; Secure" : ""}`;
@@ -241,12 +242,14 @@ export class HttpHandler {
 
   #checkRight(route: Route, grant: Grant): void {
     if (!mayDo(grant, route.right))
-      throw new Refusal("no_right", `This needs the right ${route.right}; the token has ${grant.rights}`);
+      throw new Refusal(
+        "no_right",
+        `This requires ${route.right} permission. The token has ${grant.rights}.`,
+      );
     if (route.writes !== true) return;
-    if (this.#options.readOnly)
-      throw new Refusal("only_reading", "This server was started to be read from alone");
+    if (this.#options.readOnly) throw new Refusal("only_reading", "This server is read-only");
     if (this.#isDraining)
-      throw new Refusal("stopping", "The server is about to stop", { headers: { "retry-after": "1" } });
+      throw new Refusal("stopping", "The server is stopping", { headers: { "retry-after": "1" } });
   }
 
   #space(name: string): Holdfast {

@@ -82,7 +82,7 @@ export class RequestLog {
   }
 
   auditWaits(error: unknown): void {
-    this.#log("error", "The audit log does not accept lines", errorFields(error));
+    this.#log("error", "Writing to the audit log failed", errorFields(error));
   }
 
   ended({ error, path, audit: _, ...line }: RequestLine, status: number, ms: number): void {
@@ -105,13 +105,13 @@ export class RequestLog {
   /** An answer that had begun ends in the middle. */
   brokeOff({ path: _, audit: _audit, error: _error, ...line }: RequestLine, error: unknown): void {
     this.#watchStore(error, false);
-    this.#log(isErased(error) ? "info" : "error", "Answer broke off", { ...line, ...errorFields(error) });
+    this.#log(isErased(error) ? "info" : "error", "Response aborted", { ...line, ...errorFields(error) });
   }
 
   #watchStore(error: unknown, isAnswered: boolean): void {
     const isLost = isLogError(error, "store_gone") || isLogError(error, "store_failed");
-    if (isLost && !this.#isStoreLost) this.#log("error", "The store does not answer", errorFields(error));
-    if (isAnswered && this.#isStoreLost) this.#log("info", "The store answers again", {});
+    if (isLost && !this.#isStoreLost) this.#log("error", "The store does not respond", errorFields(error));
+    if (isAnswered && this.#isStoreLost) this.#log("info", "The store responds again", {});
     if (isLost || isAnswered) this.#isStoreLost = isLost;
   }
 }

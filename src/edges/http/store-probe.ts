@@ -22,7 +22,7 @@ export class StoreProbe {
     this.#asking ??= this.#ask().finally(() => void (this.#asking = null));
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => late.reject(new LogError("store_gone", `The store does not answer within ${HEALTH_MS} ms`)),
+      () => late.reject(new LogError("store_gone", `The store does not respond within ${HEALTH_MS} ms`)),
       HEALTH_MS,
     );
     await Promise.race([this.#asking, late.promise]).finally(() => clearTimeout(timer));

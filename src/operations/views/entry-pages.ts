@@ -27,7 +27,7 @@ export async function readEntriesPage(
   fit: (entries: readonly StoredEntry[]) => number = ({ length }) => length,
 ): Promise<ReadPage> {
   if (after !== undefined && before !== undefined)
-    throw new LogError("invalid_request", "A page is after a seq or before one, not both");
+    throw new LogError("invalid_request", "Use `after` or `before`, not both");
   const types = typesOf(given);
   const { headSeq } = await conversation.head();
   const wanted = { limit, ...(types === undefined ? {} : { types }) };
@@ -49,6 +49,6 @@ export async function readEntriesPage(
 export function typesOf(given: readonly string[] | undefined): readonly EntryType[] | undefined {
   const unknown = given?.find((type) => !isEntryType(type));
   if (unknown !== undefined)
-    throw new LogError("invalid_request", `There is no type of entry "${unknown}"`, { type: unknown });
+    throw new LogError("invalid_request", `Unknown entry type "${unknown}"`, { type: unknown });
   return given as readonly EntryType[] | undefined;
 }

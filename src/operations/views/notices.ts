@@ -153,7 +153,7 @@ function parkedText(event: Of<"parked">, input: NoticeInput): NoticeText {
   const what = event.class === "credit" ? `${agent} has no credit left` : `${agent} reached its limit`;
   const until = event.resetAtMs === null ? "" : ` until ${input.timeText(event.resetAtMs)}`;
   const next =
-    event.upstream === null ? "Nothing was sent to it; send again to try anyway" : "Send again later";
+    event.upstream === null ? "The prompt was not sent. Send again to try anyway" : "Send again later";
   const more = otherAgent === null ? "." : `, or use ${otherAgent} to switch to another agent.`;
   return {
     severity: "error",

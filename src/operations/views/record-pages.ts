@@ -142,11 +142,11 @@ export async function readRecord(
   { seq, entry }: { readonly seq?: number; readonly entry?: string },
 ): Promise<RecordLine> {
   if ((seq === undefined) === (entry === undefined))
-    throw new LogError("invalid_request", "A record is asked for by its seq, or by its entry");
+    throw new LogError("invalid_request", "Pass `seq` or `entry`");
   if (entry !== undefined) return findRecord(holdfast, conversation, entry);
   const found = seq === undefined ? null : await recordAt(conversation, seq);
   if (found === null)
-    throw new LogError("entry_not_found", `There is no record ${seq} in ${conversation.id}`, {
+    throw new LogError("entry_not_found", `Record ${seq} not found in ${conversation.id}`, {
       seq: seq ?? 0,
     });
   return lineOf(conversation.id, found);
@@ -166,7 +166,7 @@ async function findRecord(
     const { origin }: HeadView = await log.head();
     log = origin === null ? null : holdfast.handle(origin.source);
   }
-  throw new LogError("entry_not_found", `There is no record of ${entry} in ${conversation.id}`, { entry });
+  throw new LogError("entry_not_found", `Entry ${entry} not found in ${conversation.id}`, { entry });
 }
 
 async function recordAt(conversation: Conversation, seq: number): Promise<StoredEntry | null> {

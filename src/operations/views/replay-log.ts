@@ -92,7 +92,7 @@ export async function replayLog(holdfast: Holdfast, id: string): Promise<Convers
   // No client makes a log that lists leave out: what one has written under such a name is no replay.
   const isOurs = log !== null && (await log.head()).summary?.unlisted === true;
   if (log === null || !isOurs || (await readPlan(log)) === null)
-    throw new LogError("entry_not_found", `There is no replay ${id} here`, { replay: id });
+    throw new LogError("entry_not_found", `Replay ${id} not found`, { replay: id });
   return log;
 }
 

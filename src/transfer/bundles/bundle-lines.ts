@@ -23,7 +23,7 @@ export function batchLine({ seq, link, byOwner, unproven }: FileBatchEnd): strin
 export function batchEndIn(line: string): FileBatchEnd | null {
   if (!line.startsWith(BATCH_OPENING)) return null;
   const [whole, seq, link = "", byOwner, unproven] = BATCH.exec(bareLine(line)) ?? [];
-  if (whole === undefined) throw new LogError("damaged", "This line does not say where its batch ends");
+  if (whole === undefined) throw new LogError("damaged", "This line does not state where its batch ends");
   return { seq: Number(seq), link, byOwner: byOwner === "true", unproven: unproven !== undefined };
 }
 
@@ -87,9 +87,9 @@ export function blobPiece(line: string): BlobPiece | null {
   const bare = bareLine(line);
   const [opening = "", digest = "", size, offset] = PIECE.exec(bare) ?? [];
   if (opening === "" || !bare.endsWith(CLOSING))
-    throw new LogError("damaged", "This line of a blob does not say which one it belongs to, or where");
+    throw new LogError("damaged", "This line of a blob does not state its digest or position");
   if (Number(size) > BLOB_BYTES_MAX)
-    throw new LogError("too_large", `A blob may have ${BLOB_BYTES_MAX} bytes, this one says ${size}`, {
+    throw new LogError("too_large", `The blob has ${size} bytes. The limit is ${BLOB_BYTES_MAX}.`, {
       limit: BLOB_BYTES_MAX,
     });
   const bytes = Buffer.from(bare.slice(opening.length, -CLOSING.length), "base64");
@@ -114,14 +114,14 @@ export class BlobCheck {
     if (before !== null && offset === 0) throw cutOff(before.digest);
     if (open === null || open.digest !== digest || open.position !== offset || open.size !== size) {
       this.#open = null;
-      throw new LogError("damaged", `A piece of the blob ${digest} is missing before this line`);
+      throw new LogError("damaged", `A part of blob ${digest} is missing before this line`);
     }
     open.hash.update(bytes);
     open.position += bytes.length;
     if (open.position < size) return;
     this.#open = null;
     if (open.position > size || open.hash.digest("hex") !== digest)
-      throw new LogError("damaged", `The blob ${digest} was altered: its bytes have another digest`);
+      throw new LogError("damaged", `Blob ${digest} was changed: its bytes do not match the digest`);
     this.whole.add(digest);
   }
 
@@ -132,7 +132,7 @@ export class BlobCheck {
 }
 
 function cutOff(digest: string): LogError {
-  return new LogError("damaged", `The blob ${digest} was cut off`);
+  return new LogError("damaged", `Blob ${digest} is incomplete`);
 }
 
 /** Puts blobs together again, one at a time. */
@@ -222,7 +222,7 @@ export function headerIn(line: string): FileHeader | null {
   const { conversations } = value;
   if (conversations === undefined) return { v, conversations: 1, first: startOf(value) };
   if (typeof conversations !== "number" || !Number.isSafeInteger(conversations) || conversations < 1)
-    throw new LogError("damaged", "The header does not say how many conversations there are");
+    throw new LogError("damaged", "The header does not state the number of conversations");
   return { v, conversations, first: null };
 }
 
@@ -233,7 +233,7 @@ export function logStartIn(line: string): FileStart | null {
 
 function startOf(value: { readonly [name: string]: Json }): FileStart {
   const { conversation, entries, links } = value;
-  if (typeof conversation !== "string") throw new LogError("damaged", "The header names no conversation");
+  if (typeof conversation !== "string") throw new LogError("damaged", "The header contains no conversation");
   const origin = isOrigin(value["origin"]) ? JSON.stringify(value["origin"]) : null;
   return {
     conversation,
@@ -304,7 +304,7 @@ export function endLine(passed: FileDigest, counts: FileCounts): string {
 export function fileEndIn(line: string): FileEnd | null {
   if (!line.startsWith(END_OPENING)) return null;
   const [, header, conversations, entries, blobs, digest] = END.exec(bareLine(line)) ?? [];
-  if (header === undefined) throw new LogError("damaged", "The line at the end of the file cannot be read");
+  if (header === undefined) throw new LogError("damaged", "The last line of the file is not readable");
   if (digest === undefined) return { header, whole: null };
   return {
     header,

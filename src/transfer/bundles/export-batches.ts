@@ -119,7 +119,7 @@ export async function* batchesAfter(
 function damaged({ id }: OwnLog, wrong: string, soundSeq: number): LogError {
   return new LogError(
     "damaged",
-    `${wrong}. Entries up to ${soundSeq} are sound; what is damaged is not written as if it were whole. \`holdfast export --salvage\` writes it all, and says what is unproven`,
+    `${wrong}. Entries up to ${soundSeq} are intact. Use \`holdfast export --salvage\` to export every readable entry, with the unverified ones marked.`,
     { conversation: id, reachableSeq: soundSeq },
   );
 }

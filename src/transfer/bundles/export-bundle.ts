@@ -28,7 +28,7 @@ export async function* exportBundle(
   ids: readonly string[],
   options: BundleOptions = {},
 ): AsyncGenerator<Uint8Array> {
-  if (ids.length === 0) throw new LogError("invalid_request", "A bundle has at least one conversation");
+  if (ids.length === 0) throw new LogError("invalid_request", "A bundle needs at least one conversation");
   const requested = ids.map((id) => holdfast.handle(parseConversationId(id)));
   const conversations = await exportOrder(holdfast, requested, options.withForks ?? false);
   checkCount(conversations.length);
@@ -49,7 +49,7 @@ export function checkCount(conversations: number): void {
   if (conversations <= CONVERSATIONS_MAX) return;
   throw new LogError(
     "too_large",
-    `A bundle may have ${CONVERSATIONS_MAX} conversations, these are ${conversations}; nothing was written`,
+    `The bundle has ${conversations} conversations. The limit is ${CONVERSATIONS_MAX}.`,
     { limit: CONVERSATIONS_MAX },
   );
 }

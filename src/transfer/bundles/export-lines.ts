@@ -304,7 +304,7 @@ export async function missingBlobs(conversation: Conversation): Promise<readonly
       if (digests.has(digest)) continue;
       digests.add(digest);
       if ((await blobOf(conversation, digest)) !== null) continue;
-      const message = `The image ${digest} is named here and is not in the store, or not whole`;
+      const message = `The store does not have image ${digest}, or only a part of it`;
       issues.push({ kind: "missing_blob", entry: stored.id, message });
     }
   }

@@ -90,19 +90,12 @@ export async function importInto(
   options: ImportOptions,
 ): Promise<ImportedBundle> {
   if (options.asNew === true && options.id !== undefined)
-    throw new LogError(
-      "invalid_request",
-      "An id was given and fresh ones were asked for; it can only be one of them",
-    );
+    throw new LogError("invalid_request", "Pass an id or ask for new ids, not both");
   const checked = await checkImport(file, options.onLine ?? (() => undefined));
   if (checked.problems.length > 0 && options.salvage !== true) throw refusal(file.name, checked);
   const total = checked.logs.reduce((count, { entries }) => count + entries, 0);
   if (total === 0)
-    throw new LogError(
-      "damaged",
-      `${file.name} holds no conversation that can be reached; nothing was imported`,
-      { file: file.name },
-    );
+    throw new LogError("damaged", `${file.name} contains no readable conversation`, { file: file.name });
   // Chosen before the store is opened: what cannot be an id makes none.
   const chosen = checked.logs.map((log) => chooseId(log.header.conversation, checked, options));
   const holdfast = await open();
@@ -128,7 +121,7 @@ function chooseId(inFile: string, { logs }: ImportReport, options: ImportOptions
   if (logs.length === 1) return parseConversationId(options.id);
   throw new LogError(
     "invalid_request",
-    `One id was given, and the file has ${logs.length} conversations; nothing was imported`,
+    `The file has ${logs.length} conversations, but only one id was passed`,
     { conversations: logs.length },
   );
 }
@@ -166,9 +159,9 @@ function refusal(name: string, { problems, unusable, logs }: ImportReport): LogE
   const [links] = logs.length === 1 ? logs.map((log) => log.links) : [];
   const { linked = false, soundSeq = 0 } = links ?? {};
   const sound = linked
-    ? `\nIts links prove ${soundSeq === 0 ? "none of it" : `entries 1 to ${soundSeq}`}.`
+    ? `\nVerified by hashes: ${soundSeq === 0 ? "no entries" : `entries 1 to ${soundSeq}`}.`
     : "";
-  const message = `${name} cannot be imported whole; nothing was written.\n${[...lines, ...more].map((line) => `  ${line}`).join("\n")}${sound}`;
+  const message = `${name} cannot be imported completely:\n${[...lines, ...more].map((line) => `  ${line}`).join("\n")}${sound}`;
   return new LogError("damaged", message, {
     file: name,
     line: first?.line ?? 0,

@@ -99,12 +99,12 @@ class FileCheck {
     await this.#endLog();
     const { conversation } = header;
     if (this.#logs.size >= CONVERSATIONS_MAX)
-      throw new LogError("too_large", `A file may have ${CONVERSATIONS_MAX} conversations`, {
+      throw new LogError("too_large", `The file has more than ${CONVERSATIONS_MAX} conversations`, {
         limit: CONVERSATIONS_MAX,
       });
     if (this.#logs.has(conversation)) {
       this.#log = null;
-      throw new LogError("damaged", `The conversation ${conversation} stands twice in this file`);
+      throw new LogError("damaged", `The file contains conversation ${conversation} twice`);
     }
     const trial = { space: this.#space, number: this.#logs.size + 1 };
     this.#log = new LogCheck(header, trial, ({ place: refused, error }) => this.#refuse(refused, error));
@@ -126,7 +126,7 @@ class FileCheck {
     } catch (error) {
       if (!isLogError(error)) throw error;
       await this.#log?.flush(); // what stands before it is judged before it
-      const torn = whole ? "" : "The file was cut off in this line. ";
+      const torn = whole ? "" : "The file ends within this line. ";
       this.#refuse(place, error, torn);
       const log = this.#log;
       // The number of entries in a bad line is unknown, so the count restarts after it.
@@ -144,7 +144,7 @@ class FileCheck {
       if (fileEnd.wrong !== null) this.#damaged({ ...place, message: fileEnd.wrong });
     }
     if (bodies.length === 0 && blob === undefined && batchEnd === undefined) return;
-    if (this.#log === null) throw new LogError("damaged", "This line belongs to no conversation");
+    if (this.#log === null) throw new LogError("damaged", "This line is not part of a conversation");
     if (blob !== undefined) this.#log.blobs.add(blob);
     if (batchEnd !== undefined && this.#sound) this.#damaged(this.#log.batchEnd(batchEnd, place));
     for (const message of await this.#log.add(batch, place, this.#context()))
@@ -159,11 +159,10 @@ class FileCheck {
   #tell(problem: ImportProblem): void {
     const { line, byte } = problem;
     if (this.#problems.length >= PROBLEMS_MAX)
-      throw new LogError(
-        "damaged",
-        `More than ${PROBLEMS_MAX} lines are wrong, up to line ${line}; nothing was imported`,
-        { line, byte },
-      );
+      throw new LogError("damaged", `More than ${PROBLEMS_MAX} lines up to line ${line} are invalid`, {
+        line,
+        byte,
+      });
     this.#problems.push(problem);
   }
 
@@ -197,7 +196,7 @@ class FileCheck {
     await this.#endLog();
     const checks = [...this.#logs.values()];
     if (this.#sound && !this.#ended && (checks.length === 0 || checks.some(({ linked }) => linked)))
-      this.#damaged({ line: 0, byte: 0, message: "The file was cut off: its last line is missing" });
+      this.#damaged({ line: 0, byte: 0, message: "The file is incomplete: its last line is missing" });
     const last = Number.POSITIVE_INFINITY;
     const problems = this.#problems.toSorted((one, other) => (one.line || last) - (other.line || last));
     return { logs: checks.map((log) => log.result()), problems, unusable: this.#unusable };

@@ -111,18 +111,18 @@ async function hasLink(
 function idTaken(id: ConversationId, { lease }: HeadView): LogError {
   const unfinished = lease?.writer.startsWith("import ") === true;
   const why = unfinished
-    ? `${id} is an import of another file that was cut off: import that one again, or erase ${id}`
-    : `Another conversation ${id} exists already`;
-  return new LogError("conversation_exists", `${why}; nothing was changed.`, { conversation: id });
+    ? `${id} is an unfinished import of another file. Import that file again, or erase ${id}`
+    : `Another conversation ${id} already exists`;
+  return new LogError("conversation_exists", `${why}.`, { conversation: id });
 }
 
 function allThere(targets: readonly ImportTarget[]): LogError {
   const [only, ...others] = targets;
   const contents =
     others.length === 0
-      ? `What this file holds is here already as ${only?.id}`
-      : `All ${targets.length} conversations of this file are here already`;
-  return new LogError("conversation_exists", `${contents}; nothing was changed.`, {
+      ? `The content of this file already exists as ${only?.id}`
+      : `All ${targets.length} conversations of this file already exist`;
+  return new LogError("conversation_exists", `${contents}.`, {
     conversation: only?.id ?? "",
   });
 }

@@ -92,7 +92,7 @@ export class TrialLog<P> {
 
   parse(body: string): StampedDraft {
     const [stamped] = prepare([body], systemIdsAndTime).drafts;
-    if (stamped === undefined) throw new LogError("invalid_entry", "The line holds no entry");
+    if (stamped === undefined) throw new LogError("invalid_entry", "The line contains no entry");
     return stamped;
   }
 
@@ -119,7 +119,7 @@ export class TrialLog<P> {
       forkHead.origin !== null &&
       draft.payload !== forkPayload({ ...forkHead.origin, source }, { cwd, title })
     )
-      throw new LogError("invalid_entry", "The fork does not begin as forks are made");
+      throw new LogError("invalid_entry", "The first entry of the fork is invalid");
     return entryDigest(sha256, await this.#space.entry(this.#id, entry));
   }
 

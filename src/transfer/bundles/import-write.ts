@@ -33,7 +33,7 @@ export async function writeImport(holdfast: Holdfast, file: ImportFile, plan: Im
   if (hash.digest("hex") !== checked.digest)
     throw new LogError(
       "damaged",
-      `${file.name} was changed while it was imported; what is written of it is held as unfinished`,
+      `${file.name} changed during the import. The imported part is marked as unfinished.`,
       { file: file.name },
     );
   await run.end();
@@ -206,7 +206,7 @@ class ImportLog {
     if (stamped === undefined || origin === undefined || source === undefined)
       throw new LogError(
         "damaged",
-        `The file changed while it was imported; ${this.#target.id} is not whole`,
+        `The file changed during the import, so ${this.#target.id} is incomplete`,
       );
     const { cwd, title = null } = stamped.draft.body as { readonly cwd?: string; readonly title?: string };
     await spaceOf(this.#holdfast).fork({

@@ -100,7 +100,7 @@ class BundleReader implements ImportReader {
   }
 
   read(line: string): ImportBatch {
-    if (this.#ended) throw new LogError("damaged", "This line stands behind the end of the file");
+    if (this.#ended) throw new LogError("damaged", "This line comes after the last line of the bundle");
     const end = fileEndIn(line);
     if (end !== null) {
       this.#ended = true;
@@ -126,14 +126,14 @@ class BundleReader implements ImportReader {
   }
 
   #wrongWith({ header, whole }: FileEnd): string | null {
-    if (header !== this.#digest.header) return "The header, line 1, is not the one that was written";
+    if (header !== this.#digest.header) return "The header (line 1) was changed";
     const { conversations, entries, blobs } = this.#counts;
     if (conversations !== this.#conversations)
       return `The file has ${conversations} conversations of ${this.#conversations}`;
     if (whole === null) return null;
     if (whole.conversations !== conversations || whole.entries !== entries || whole.blobs !== blobs)
       return `The file has ${entries} entries of ${whole.entries}, ${blobs} blobs of ${whole.blobs} and ${conversations} conversations of ${whole.conversations}`;
-    return whole.digest === this.#digest.digest() ? null : "The file is not the one that was written";
+    return whole.digest === this.#digest.digest() ? null : "The file was changed after the export";
   }
 }
 
@@ -178,7 +178,7 @@ function headerOf(line: string): ImportHeader | null {
 function batchOf(line: string): ImportBatch {
   const { text, value } = checkJsonObject(line);
   if (typeof value["id"] !== "string" || typeof value["parentId"] !== "string") {
-    throw new LogError("invalid_entry", "Every entry of a session log has an id and a parentId");
+    throw new LogError("invalid_entry", "Every entry of a session log must have an id and a parentId");
   }
   const members = membersOf(text).map((member) =>
     member.name === "timestamp" ? { name: "time", text: member.text } : member,
@@ -188,12 +188,10 @@ function batchOf(line: string): ImportBatch {
 
 /** Other programs count their own versions, and a newer Holdfast would not know them either. */
 function otherVersion(version: unknown): LogError {
-  const versionText = Number.isSafeInteger(version)
-    ? `version ${String(version)}`
-    : "a version it does not name";
+  const versionText = Number.isSafeInteger(version) ? `version ${String(version)}` : "an unknown version";
   return new LogError(
     "unsupported_version",
-    `This is a coding agent's session log in ${versionText}; Holdfast imports session logs of version 1, whose shape docs/reference/format.md describes ("Session logs"). Nothing was imported: convert it to that shape first, or go on with the conversation in its own agent behind \`holdfast acp\`.`,
+    `This is a coding agent's session log in ${versionText}. Holdfast imports session logs of version 1 (see "Session logs" in docs/reference/format.md). Convert the file, or continue the conversation in its own agent with \`holdfast acp\`.`,
     { kind: "session-log", version: String(version), current: 1 },
   );
 }

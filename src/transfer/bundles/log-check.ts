@@ -113,7 +113,7 @@ export class LogCheck {
     if (source === undefined || source === this)
       throw new LogError(
         "damaged",
-        `${this.header.conversation} is a fork of ${origin.conversation}, which does not stand before it in this file`,
+        `${this.header.conversation} is a fork of ${origin.conversation}, which must come before it in this file`,
       );
     const { entry, head } = origin;
     const start = await this.#trial.fork(stamped, { trial: source.#trial, entry, head });
@@ -179,7 +179,7 @@ interface Origin {
 }
 
 function jump(expected: number, seq: number): string {
-  if (seq < expected) return `Entry ${seq} stands here where entry ${expected} belongs`;
+  if (seq < expected) return `Expected entry ${expected}, but found entry ${seq}`;
   return seq === expected + 1
     ? `Entry ${expected} is missing before this line`
     : `Entries ${expected} to ${seq - 1} are missing before this line`;
@@ -252,7 +252,7 @@ class FileLinksCheck {
     const [last, start] = [this.#last, this.#place ?? place];
     [this.#last, this.#place] = [null, null];
     if (last?.seq !== end.seq)
-      return { ...place, message: `The batch that ends with entry ${end.seq} ends elsewhere` };
+      return { ...place, message: `The end of the batch does not match entry ${end.seq}` };
     const message = this.#check.add(last, end);
     if (message !== null) return { ...start, message };
     this.#links = { link: end.link, ownerLink: end.byOwner ? end.link : this.#links.ownerLink };
@@ -265,7 +265,7 @@ class FileLinksCheck {
     if (!this.linked) return null;
     const place = this.#place ?? NOWHERE;
     if (this.#last !== null) {
-      const message = `The entries after ${this.soundSeq} belong to no batch: no link holds them`;
+      const message = `Entries after ${this.soundSeq} have no batch, so no hash verifies them`;
       return { ...place, message };
     }
     const message = this.#check.end(this.#links);

@@ -69,11 +69,11 @@ export async function openImport(
 function unknownShape(file: ImportFile, fileKind: ForeignFile | null, cause?: unknown): LogError {
   const problem =
     fileKind === null
-      ? `Line 1 of ${file.name} is neither the header of an export nor of a session log`
-      : `${file.name} is ${fileKind.name}, and neither an export nor a session log`;
+      ? `Line 1 of ${file.name} is not the header of a bundle or a session log`
+      : `${file.name} is ${fileKind.name}, not a bundle or a session log`;
   return new LogError(
     "invalid_request",
-    `${problem}; nothing was imported`,
+    problem,
     { file: file.name, line: 1, byte: 0, ...(fileKind === null ? {} : { kind: fileKind.kind }) },
     { cause },
   );
@@ -124,7 +124,7 @@ const LINES: readonly LineKind[] = [
   },
   {
     kind: "bodies",
-    name: "a body as `append` takes it",
+    name: "an entry as used by `append`",
     is: (line) => typeof line["type"] === "string" && ("message" in line || "customType" in line),
   },
 ];

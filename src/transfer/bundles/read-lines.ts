@@ -88,7 +88,7 @@ function utf16Units(bytes: Uint8Array): number {
 function tooLarge(): LogError {
   return new LogError(
     "too_large",
-    `The line is longer than the ${ENTRY_CHARS_MAX} characters an entry may have`,
+    `The line has more than ${ENTRY_CHARS_MAX} characters, the limit of an entry`,
     { limit: ENTRY_CHARS_MAX },
   );
 }

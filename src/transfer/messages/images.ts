@@ -51,7 +51,7 @@ export function mediaData({ type, data, blob }: MediaBlock): string {
   if (data !== undefined) return data;
   throw new LogError(
     "invalid_request",
-    `The bytes of a block (${type}) are in a blob. Load them first: loadImages(messages, conversation)`,
+    `The data of a block of type ${type} is in a blob. Call loadImages(messages, conversation) first.`,
     blob === undefined ? {} : { blob },
   );
 }

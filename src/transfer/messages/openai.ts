@@ -219,7 +219,7 @@ function write({ message, omit }: Outgoing): readonly OpenAIMessage[] {
   }
   const texts = content.flatMap((block) => sentText(block, omit));
   if (role === "toolResult") {
-    if (isError === true) omit("isError", "a result cannot be marked as an error");
+    if (isError === true) omit("isError", "results cannot be marked as errors");
     return [{ role: "tool", tool_call_id: toolCallId, content: textOr(texts), ...rest }];
   }
   const calls = content.flatMap((block) =>

@@ -187,7 +187,10 @@ export function plain<P extends { readonly type: string }>(parts: P[]): string |
 
 /** A block in the place of one that the target cannot show, which is reported. */
 function placeholder(block: ContentBlock, omit: OnOmit): string | null {
-  omit(block.type, isMedia(block) ? `${block.mediaType} has no place here` : "only its provider reads it");
+  omit(
+    block.type,
+    isMedia(block) ? `${block.mediaType} is not supported here` : "only its provider can read it",
+  );
   return isMedia(block) ? `[${block.mediaType}]` : null;
 }
 

@@ -61,7 +61,7 @@ export async function absurdQueue(
       ...(space === undefined ? [] : [`space: params.${space}`]),
       ...(parent === null ? [] : [`parent: params.${parent}`]),
       `messages: ${messages ?? "appendedMessages, newMessages or messages"} of a step's result`,
-      `first message: params.${prompt}, where steps do not begin with one of a person`,
+      `first message: params.${prompt}, if the steps do not start with a user message`,
     ],
     conversations: () => reader.list(members),
     read: (source, tenant) => reader.read(source, tenant),
@@ -103,11 +103,9 @@ class QueueReader {
     const { conversation, queue } = this.#options;
     const [[table] = []] = await this.#database.query("select to_regclass($1)::text", [this.#checkpoints]);
     if (table === null || table === undefined)
-      throw new LogError(
-        "invalid_request",
-        `There is no queue ${queue} of Absurd in ${this.#database.place}; nothing was written`,
-        { queue },
-      );
+      throw new LogError("invalid_request", `Absurd queue ${queue} not found in ${this.#database.place}`, {
+        queue,
+      });
     const counts = [...CONVERSATION, ...PARENT].map(
       (name) => `cast(count(*) filter (where params ? '${name}') as text)`,
     );
@@ -144,10 +142,7 @@ class QueueReader {
     );
     const tasks = rows.map(([task, name, source, tenant, caused, state, written]): Task => {
       if (space !== undefined && !tenant)
-        throw new LogError(
-          "invalid_request",
-          `${this.#tasks}: task ${task} has no params.${space}; nothing was written`,
-        );
+        throw new LogError("invalid_request", `${this.#tasks}: task ${task} has no params.${space}`);
       return {
         id: task ?? "",
         name: name ?? "",
@@ -226,11 +221,11 @@ class QueueReader {
     if (!wholeLists && lookWhole(lists))
       throw new LogError(
         "invalid_entry",
-        "each step has all messages of the one before it again; say so with --whole-lists, and of each what is new is brought",
+        "each step repeats all messages of the step before it. Use --whole-lists to import only the new ones",
       );
     const added = wholeLists ? addedByEach(lists) : lists;
     if (added === null)
-      throw new LogError("invalid_entry", "a step does not have all messages of the one before it");
+      throw new LogError("invalid_entry", "a step does not repeat all messages of the step before it");
     const kind = shape ?? shapeOf(lists.at(-1) ?? []);
     return steps.flatMap(({ key, place, time }, index) => {
       const messages = added[index] ?? [];

@@ -42,7 +42,7 @@ export function orderSteps<C extends Checkpoint>(checkpoints: readonly C[]): rea
     if (step.ordinal !== index + 1)
       throw new LogError(
         "invalid_entry",
-        `has a step ${step.one.checkpoint} and none that is number ${index + 1} of that name`,
+        `has a step ${step.one.checkpoint}, but number ${index + 1} of that name is missing`,
       );
     return [step.one];
   });
@@ -77,7 +77,7 @@ function listIn(state: Json, member: string | null): readonly Json[] {
     const list = state[name];
     if (list === undefined || list === null) continue;
     if (!Array.isArray(list))
-      throw new LogError("invalid_entry", `has ${name}, which is no list of messages`);
+      throw new LogError("invalid_entry", `has ${name}, which is not a list of messages`);
     return list as readonly Json[];
   }
   return member === null && typeof state["role"] === "string" && "content" in state ? [state] : [];

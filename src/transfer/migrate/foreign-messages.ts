@@ -60,17 +60,17 @@ export function shapeOf(messages: readonly Json[]): ShapeName {
 
 /** What a message of any shape must have; null where it has. */
 export function foreignProblem(message: Json): string | null {
-  if (!isFields(message)) return "is no message: it is no object";
+  if (!isFields(message)) return "is not a message: it must be an object";
   const { role, content } = message;
-  if (typeof role !== "string") return "is no message: it has no role";
-  if (!ROLES.has(role)) return `has the role ${JSON.stringify(role)}, which is none that is known`;
+  if (typeof role !== "string") return "is not a message: it has no role";
+  if (!ROLES.has(role)) return `has the unknown role ${JSON.stringify(role)}`;
   const calls = message["tool_calls"];
   if (calls !== undefined && calls !== null && !(Array.isArray(calls) && calls.every(isCall)))
-    return "has tool_calls that are no list of calls with id and function";
+    return "has tool_calls that are not a list of calls with id and function";
   if (content === undefined || content === null)
     return Array.isArray(calls) || "refusal" in message ? null : "has no content";
   if (typeof content === "string") return null;
-  if (!Array.isArray(content)) return "has content that is neither text nor a list of blocks";
+  if (!Array.isArray(content)) return "has content that is not text or a list of blocks";
   const typed = (content as readonly Json[]).every(
     (block) => isFields(block) && typeof block["type"] === "string",
   );

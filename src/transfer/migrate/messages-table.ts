@@ -63,20 +63,20 @@ function chooseTable(
   if (only !== undefined && fitting.length === 1) return only;
   const label = (list: readonly SourceTable[]): string => list.map((table) => table.label).join(", ");
   if (name !== undefined && candidates.length === 0)
-    throw wrong(`There is no table ${name} there; there are ${label(tables) || "none"}`);
+    throw wrong(`Table ${name} not found. Tables: ${label(tables) || "(empty)"}.`);
   if (name !== undefined)
     throw wrong(
-      `The columns of ${name} cannot be told: it has ${candidates[0]?.columns.map((column) => column.name).join(", ")}. Say which they are with --columns conversation=…,ordinal=…,role=…,content=…,created=…`,
+      `Table ${name} has columns with unknown names: ${candidates[0]?.columns.map((column) => column.name).join(", ")}. Set all five with --columns conversation=…,ordinal=…,role=…,content=…,created=…`,
     );
   throw wrong(
     fitting.length === 0
-      ? `No table there looks like one of messages; say which with --table, of ${label(tables) || "none"}`
-      : `Several tables look like one of messages; say which with --table: ${label(fitting.map(({ table }) => table))}`,
+      ? `No table of messages found. Choose one with --table: ${label(tables) || "(empty)"}`
+      : `Several tables look like tables of messages. Choose one with --table: ${label(fitting.map(({ table }) => table))}`,
   );
 }
 
 function wrong(message: string): LogError {
-  return new LogError("invalid_request", `${message}. Nothing was written`);
+  return new LogError("invalid_request", message);
 }
 
 /** A conversation of the table, and the shape that was asked for. */
@@ -114,11 +114,9 @@ class TableReader {
     return rows.map(([source, count, newest, tenant, caused, box]) => {
       const without = !source ? conversation : space !== null && !tenant ? space : null;
       if (!source || without !== null)
-        throw new LogError(
-          "invalid_request",
-          `${this.#table.label}: rows without a ${without}: ${count}; nothing was written`,
-          { table: this.#table.label },
-        );
+        throw new LogError("invalid_request", `${this.#table.label}: ${count} rows have no ${without}`, {
+          table: this.#table.label,
+        });
       const row: SourceConversation = { source, version: `${count}/${newest}` };
       return Object.assign(
         row,
@@ -172,9 +170,8 @@ class TableReader {
     const none: Cell = { text: null, json: false };
     return located(place, () => {
       if (order.some((column) => text(column) === null))
-        throw new LogError("invalid_entry", "has no place in the order");
-      if (places.has(position))
-        throw new LogError("invalid_entry", "stands at a place that another row has, too");
+        throw new LogError("invalid_entry", "has no position");
+      if (places.has(position)) throw new LogError("invalid_entry", "has the same position as another row");
       places.add(position);
       const message = messageOfRow({
         role: text(role),

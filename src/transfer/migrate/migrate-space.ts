@@ -229,7 +229,7 @@ class Migration {
     if (head !== null && !(await this.#isOwn(holdfast, row, written)))
       throw new LogError(
         "conversation_exists",
-        `There is a conversation ${id} already that was not made from ${this.#source.name}; it was not touched`,
+        `Conversation ${id} already exists and was not imported from ${this.#source.name}. It was not changed.`,
         { conversation: id },
       );
     const last = written.at(-1);
@@ -309,7 +309,7 @@ export async function selectConversations(
   const matches = all.filter((one) => only.includes(one.source));
   const missing = only.find((name) => !matches.some((one) => one.source === name));
   if (missing !== undefined)
-    throw new LogError("conversation_not_found", `${source.name} has no conversation ${missing}`, {
+    throw new LogError("conversation_not_found", `Conversation ${missing} not found in ${source.name}`, {
       conversation: missing,
     });
   return matches;
@@ -341,7 +341,7 @@ async function checkOrder(
     if ((await space.findAppend(id, key)) === null)
       throw new LogError(
         "diverged",
-        `${place}: was written there before what is here already, and came too late for its place; nothing was written`,
+        `${place}: the row is older than messages that were already imported, so it cannot be added in order`,
         { conversation: id, place },
       );
 }

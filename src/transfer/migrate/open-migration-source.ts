@@ -57,6 +57,6 @@ function openDatabase(address: string, url: URL | null): Promise<SourceDatabase>
   if (path !== "") return openSqliteSource(path);
   throw new LogError(
     "invalid_request",
-    "What is moved is named by postgres://HOST/DATABASE (a table of messages), postgres://HOST/DATABASE?queue=NAME (a queue of Absurd) or sqlite:FILE (a table of messages)",
+    "Unknown source. Use postgres://HOST/DATABASE or sqlite:FILE for a table of messages, or postgres://HOST/DATABASE?queue=NAME for an Absurd queue.",
   );
 }

@@ -84,7 +84,7 @@ function entryOf({ id }: MessageMarks, place: string, ids: Set<EntryId>): EntryI
 /** A blob is in the store that it was put into, and nowhere else. */
 function checkBytes({ content }: Message): void {
   if (content.some((block) => isMedia(block) && block.data === undefined))
-    throw new LogError("invalid_entry", "names an image whose bytes are not there");
+    throw new LogError("invalid_entry", "refers to an image without data");
 }
 
 /** What a conversation is called here: as there where that can be an id, else an id that follows from it. */

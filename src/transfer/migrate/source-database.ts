@@ -82,7 +82,7 @@ export async function openSqliteSource(path: string): Promise<SourceDatabase> {
   const explain = (cause: unknown): LogError =>
     new LogError(
       "invalid_request",
-      `${path} cannot be read as a SQLite file: ${(cause as Error).message}`,
+      `${path} is not readable as a SQLite database: ${(cause as Error).message}`,
       {
         file: path,
       },

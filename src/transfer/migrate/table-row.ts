@@ -118,8 +118,7 @@ function millisOf(number: number): number {
 
 function isoOf(millis: number, text: string): string {
   const time = new Date(millis);
-  if (Number.isNaN(time.getTime()))
-    throw new LogError("invalid_entry", `has the time "${text}", which is none`);
+  if (Number.isNaN(time.getTime())) throw new LogError("invalid_entry", `has the invalid time "${text}"`);
   return time.toISOString();
 }
 
@@ -202,7 +201,7 @@ export function parseColumns(text: string): ColumnNames {
     if (!(COLUMN_OPTIONS as readonly string[]).includes(name) || column === "")
       throw new LogError(
         "invalid_request",
-        `--columns takes ${COLUMN_OPTIONS.map((one) => `${one}=COLUMN`).join(",")}, each or any of them, not "${part}"`,
+        `Invalid --columns "${part}". Use any of ${COLUMN_OPTIONS.map((one) => `${one}=COLUMN`).join(",")}.`,
       );
     output[name] = column;
   }

@@ -34,7 +34,7 @@ export async function exportHtml(
 
 function htmlOf({ title, conversation, createdAt, updatedAt, redacted, entries }: Transcript): string {
   const name = line(title ?? "(no title)");
-  const facts = `conversation ${line(conversation)} · begun ${line(createdAt)} · changed ${line(updatedAt)}`;
+  const facts = `conversation ${line(conversation)} · started ${line(createdAt)} · changed ${line(updatedAt)}`;
   const articles = entries.map(articleOf).filter((article) => article !== "");
   return `<!doctype html>
 <html lang="en">
@@ -66,7 +66,7 @@ function articleOf(entry: BranchEntry): string {
   const { by, heading, parts } = section;
   const hidden = entry.hidden ? " (hidden from the model)" : "";
   const body = parts.map(partHtml);
-  const content = by === "tool" && body.length > 0 ? [folded("What it answered", body.join("\n"))] : body;
+  const content = by === "tool" && body.length > 0 ? [folded("Input", body.join("\n"))] : body;
   const top = `<h2>${line(heading)}${hidden} · <time>${line(entry.time)}</time></h2>`;
   return [`<article class="${by}">`, top, ...content, "</article>"].join("\n");
 }

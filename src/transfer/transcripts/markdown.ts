@@ -19,7 +19,7 @@ export function markdownOf(transcript: Transcript): string {
   const { title, conversation, createdAt, updatedAt, redacted, entries } = transcript;
   const facts = [
     `conversation ${word(conversation)}`,
-    `begun ${word(createdAt)}`,
+    `started ${word(createdAt)}`,
     `changed ${word(updatedAt)}`,
   ];
   const sections = entries.map(sectionText).filter((section) => section !== "");

@@ -32,13 +32,13 @@ export function sectionOf(entry: BranchEntry): Section | null {
       return { by: "tool", heading: `Result of ${message.toolName ?? message.toolCallId}${failed}`, parts };
     }
     case "seed":
-      return note(`What run ${entry.run} was begun with`, [{ as: "json", text: json(entry.messages) }]);
+      return note(`Inputs of run ${entry.run}`, [{ as: "json", text: json(entry.messages) }]);
     case "compaction":
-      return note("Summary that the model reads in place of what is older", [
+      return note("Summary that replaces older messages for the model", [
         { as: "text", text: entry.summary },
       ]);
     case "branch_summary":
-      return note("Summary of a branch that was left", [{ as: "text", text: entry.summary }]);
+      return note("Summary of another branch", [{ as: "text", text: entry.summary }]);
     case "model_change":
       return note(`Model: ${entry.model}`, []);
     case "reset":
@@ -88,6 +88,6 @@ function json(value: Json | undefined): string {
 /** What a page says of itself at its top. */
 export function redactionNote(redacted: boolean): string {
   return redacted
-    ? "What looked like a secret was taken out, as far as it was found. Base64 and images were not looked into."
-    : "Not redacted: it may hold secrets.";
+    ? "Redacted: detected secrets were removed. Base64 data and images were not searched."
+    : "Not redacted: it may contain secrets.";
 }

@@ -85,7 +85,7 @@ export function blockPreview(block: ContentBlock): string {
     case "toolCall":
       return `▸ ${block.name} ${jsonPreview(block.input)}`;
     case "redactedThinking":
-      return "(thinking, for the provider alone)";
+      return "(thinking, readable only by the provider)";
     case "image":
     case "audio":
       return `[${block.mediaType}]`;

@@ -121,10 +121,10 @@ async function readTranscript(path: string): Promise<readonly NativeMessage[] | 
 
 async function writeTranscript(folder: string, transcript: NewTranscript): Promise<string> {
   const id = transcript.newId();
-  if (!isSessionId(id)) throw new LogError("invalid_id", "Claude resumes sessions by UUIDs only", { id });
+  if (!isSessionId(id)) throw new LogError("invalid_id", "Claude session ids must be UUIDs", { id });
   const text = transcriptText(id, transcript);
   if (text === "")
-    throw new LogError("invalid_request", "A transcript needs a message that Claude can take", { id });
+    throw new LogError("invalid_request", "The transcript contains no message that Claude accepts", { id });
   await writeWhole(join(folder, `${id}.jsonl`), text);
   return id;
 }
@@ -203,7 +203,7 @@ async function moveTranscript({ id, from, to, cwd }: Move): Promise<void> {
     await copyNew({ from: join(from, transcript), to: join(to, transcript), note }, made);
     await syncPath(to);
     if ((await stampOf(join(from, transcript))) !== stamp) {
-      throw new LogError("busy", "The transcript was written to while it was moved; nothing was moved", {
+      throw new LogError("busy", "The transcript changed while it was moved, so it stayed in place", {
         id,
       });
     }
@@ -228,7 +228,7 @@ interface Copy {
 async function copyNew({ from, to, note }: Copy, made: string[]): Promise<void> {
   if (await isThere(to)) {
     if (await isSameTree(from, to, note)) return;
-    throw new LogError("conversation_exists", "Another transcript is in that place; nothing was moved", {
+    throw new LogError("conversation_exists", "Another transcript already exists in the target folder", {
       path: to,
     });
   }
@@ -238,9 +238,13 @@ async function copyNew({ from, to, note }: Copy, made: string[]): Promise<void> 
   await copyTree(from, copy);
   if (note !== "") await appendFile(copy, note, { flush: true });
   if (!(await isSameTree(from, copy, note))) {
-    throw new LogError("store_failed", "The copy of a transcript differs from it; nothing was moved", {
-      path: to,
-    });
+    throw new LogError(
+      "store_failed",
+      "The copied transcript differs from the original, so the original stayed in place",
+      {
+        path: to,
+      },
+    );
   }
   if ((await lstat(copy)).isDirectory()) {
     await rename(copy, to);

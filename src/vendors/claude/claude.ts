@@ -143,7 +143,7 @@ function rejectedLimit(limit: Fields): FailureSigns {
 function waitingEvent(raw: Fields): TurnEvent {
   const { attempt, max_retries: most, error_status: status, error, retry_delay_ms: delay } = raw;
   const why = typeof status === "number" ? `HTTP ${status}` : wordsIn(error);
-  const text = `The model's service refused (${why}); attempt ${Number(attempt)} of ${Number(most)} failed`;
+  const text = `The model's service rejected the request (${why}). Attempt ${Number(attempt)} of ${Number(most)} failed`;
   return { type: "waiting", text, delayMs: typeof delay === "number" ? delay : 0 };
 }
 

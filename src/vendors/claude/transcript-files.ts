@@ -20,7 +20,7 @@ export async function copyTree(from: string, to: string): Promise<void> {
     return syncPath(to);
   }
   // Reading from a pipe or a device may never end.
-  if (!kind.isDirectory()) throw new LogError("store_failed", "Neither a file nor a folder", { path: from });
+  if (!kind.isDirectory()) throw new LogError("store_failed", "Not a file or folder", { path: from });
   await mkdir(to, { mode: FOLDER_MODE });
   for (const name of await readdir(from)) await copyTree(join(from, name), join(to, name));
   await syncPath(to);

@@ -15,7 +15,7 @@ const OPENING: Fields = {
   message: {
     role: "user",
     content: [
-      { type: "text", text: "What came before the following answer is not part of this conversation." },
+      { type: "text", text: "The input that the following message answers is not part of the conversation." },
     ],
   },
 };
@@ -129,7 +129,7 @@ function inputBlock(block: ContentBlock): readonly Fields[] {
   const { mediaType, data } = block;
   const fits = data !== undefined && data.length <= IMAGE_CHARS_MAX && IMAGE_TYPES.has(mediaType);
   if (!fits || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
-    return [{ type: "text", text: `[image left out: ${mediaType}]` }];
+    return [{ type: "text", text: `[image omitted: ${mediaType}]` }];
   return [{ type: "image", source: { type: "base64", media_type: mediaType, data } }];
 }
 

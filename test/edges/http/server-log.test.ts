@@ -157,13 +157,13 @@ test("an answer that breaks off after its beginning is logged with its request, 
     expect(status).toBe(200);
     await expect(new Response(body).text()).rejects.toThrow();
   }
-  const broken = lines.filter(({ message }) => message === "Answer broke off");
+  const broken = lines.filter(({ message }) => message === "Response aborted");
   expect(broken).toMatchObject([
     { level: "error", fields: { route: "tail", conversation: "c", space: "default", code: "store_gone" } },
     { level: "error", fields: { route: "exportBundle", space: "default", code: "store_gone" } },
   ]);
   expect(broken[0]?.fields["requestId"]).toBe(tail.headers.get("x-request-id"));
-  expect(lines.map(({ message }) => message)).toContain("The store does not answer");
+  expect(lines.map(({ message }) => message)).toContain("The store does not respond");
   await served.ask("/api/conversations/c/turns/gone/events", by(token));
   expect(lines.at(-1)).toMatchObject({ fields: { conversation: "c", turn: "gone", status: 404 } });
 });
@@ -177,7 +177,7 @@ test("a stream of a conversation that is erased meanwhile ends without an error 
   await expect(new Response(body).text()).rejects.toThrow();
   expect(lines.at(-1)).toMatchObject({
     level: "info",
-    message: "Answer broke off",
+    message: "Response aborted",
     fields: { conversation: "c", code: "conversation_not_found" },
   });
 });

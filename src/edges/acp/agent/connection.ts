@@ -105,7 +105,7 @@ export class Connection {
     if (this.process.alive) {
       this.#pending.set(id, onAnswer);
       this.process.write(line(id));
-    } else onAnswer(new ConnectionEnded("The agent's process is gone"));
+    } else onAnswer(new ConnectionEnded("The agent process exited"));
     return id;
   }
 
@@ -167,7 +167,7 @@ export function syntheticResponse(
   content: { readonly result: Json } | { readonly error: NonNullable<Answer["error"]> },
 ): Answer {
   const message = readMessage(encoder.encode(JSON.stringify({ jsonrpc: "2.0", id: null, ...content })));
-  if (message === null) throw new TypeError("Not a message");
+  if (message === null) throw new TypeError("Not a JSON-RPC message");
   return { message, error: "error" in content ? content.error : null };
 }
 
@@ -175,7 +175,7 @@ export function syntheticResponse(
 export function unknownMethod({ method }: Message): ForwardedRequest {
   const error = {
     code: METHOD_NOT_FOUND,
-    message: `"${method}" is not something this agent knows`,
+    message: `Unknown method "${method}"`,
     data: null,
   };
   return { answer: Promise.resolve(syntheticResponse({ error })), cancel: () => undefined };
@@ -266,7 +266,7 @@ class AgentProcess {
     this.#child.once("exit", (code, signal) => {
       // Its last output may still be in the pipe, which a child process may hold open.
       this.pause(false);
-      setTimeout(() => end(`The agent's process exited (${signal ?? code})`), LAST_WORDS_MS);
+      setTimeout(() => end(`The agent process exited (${signal ?? code})`), LAST_WORDS_MS);
     });
     this.#child.on("error", (error) => end(error.message));
     // A broken pipe is reported here; the exit reports the rest.
@@ -304,6 +304,6 @@ class AgentProcess {
   async end(): Promise<void> {
     this.#child.stdin.end();
     if (this.#identity !== null) await endGroup(this.#identity);
-    this.#onEnded("The agent was ended");
+    this.#onEnded("The agent process was stopped");
   }
 }

@@ -126,7 +126,7 @@ export class RunningAgent {
   async #introduce(connection: Connection): Promise<Answer> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => late.reject(this.#useless(`it did not introduce itself within ${INTRODUCTION_MS / 1_000} s`)),
+      () => late.reject(this.#useless(`it did not answer initialize within ${INTRODUCTION_MS / 1_000} s`)),
       INTRODUCTION_MS,
     );
     try {
@@ -136,7 +136,7 @@ export class RunningAgent {
       ]);
     } catch (error) {
       const hasExited = error instanceof UpstreamFailure && error.ending.class === "crashed";
-      throw hasExited ? this.#useless(`${error.message} before it introduced itself`) : error;
+      throw hasExited ? this.#useless(`${error.message} before it answered initialize`) : error;
     } finally {
       clearTimeout(timer);
     }
@@ -145,7 +145,7 @@ export class RunningAgent {
   #useless(why: string): UpstreamFailure {
     const { command, args } = this.#spec.command;
     const line = [command, ...args].join(" ");
-    const message = `The agent cannot be started with \`${line}\`: ${why}. Nothing was recorded; run that command in a terminal to see what is wrong`;
+    const message = `Could not start the agent with \`${line}\`: ${why}. Run the command in a terminal to see its output.`;
     return new UpstreamFailure({ class: "failed", message, resetAtMs: null });
   }
 

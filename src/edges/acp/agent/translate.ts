@@ -160,7 +160,7 @@ function within(charsMax: number, value: Json, size: number): Json {
 function cut(output: string): string {
   if (output.length <= OUTPUT_CHARS_MAX) return output;
   const more = output.length - OUTPUT_CHARS_MAX;
-  return `${output.slice(0, OUTPUT_CHARS_MAX).toWellFormed()}\n[${more} more characters are not kept]`;
+  return `${output.slice(0, OUTPUT_CHARS_MAX).toWellFormed()}\n[${more} more characters omitted]`;
 }
 
 /** The output of a terminal that only the host shows. */

@@ -39,7 +39,7 @@ export function agentOption(names: readonly string[], current: string): Json | n
   return {
     id: AGENT_OPTION,
     name: "Agent",
-    description: "Which agent carries this conversation on",
+    description: "The agent that runs this conversation",
     category: "_holdfast_agent",
     type: "select",
     currentValue: current,
@@ -51,7 +51,7 @@ export function agentCommand(names: readonly string[]): Json | null {
   if (names.length < 2) return null;
   return {
     name: AGENT_COMMAND,
-    description: "Go on with another agent",
+    description: "Switch to another agent",
     input: { hint: names.join(" | ") },
   };
 }

@@ -266,7 +266,7 @@ async function logout(bridge: BridgeContext, request: HostRequest): Promise<void
   if (upstream === undefined)
     throw new LogError(
       "invalid_request",
-      `There is no agent ${named}. The agents here are ${agentNames(bridge).join(", ")}. Nobody was signed out.`,
+      `Unknown agent "${named}". Use one of ${agentNames(bridge).join(", ")}.`,
     );
   const answer = await answerTo(request, await upstream.forward(request.message));
   if (answer.error !== null) return respondWith(bridge, request, { answer, session: null });

@@ -255,7 +255,7 @@ function messageOf({ role, content }: Fields): Message {
   if (role !== "user" && role !== "assistant")
     throw new LogError(
       "invalid_request",
-      `A history has the roles user, assistant, tool and system, not ${wordsIn(role)}`,
+      `Unknown role "${wordsIn(role)}" in the history. Use user, assistant, tool or system.`,
     );
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
   return { role, content: contentOf(blocks) };

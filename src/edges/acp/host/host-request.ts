@@ -34,7 +34,7 @@ export class HostRequest {
     if (span === null) return undefined;
     const value = readableAt(bytes, span);
     if (value === null && textAt(bytes, span) !== "null")
-      throw new LogError("invalid_request", `The params of ${this.method} cannot be read`);
+      throw new LogError("invalid_request", `The params of ${this.method} are invalid`);
     return value;
   }
 
@@ -51,7 +51,7 @@ export class HostRequest {
   /** The conversation it is about. */
   get session(): string {
     const id = this.text("sessionId");
-    if (id === null) throw new LogError("invalid_request", `${this.method} needs a sessionId`);
+    if (id === null) throw new LogError("invalid_request", `${this.method} requires a sessionId`);
     return id;
   }
 }
@@ -98,10 +98,7 @@ export function optionsIn(request: HostRequest): Fields {
 }
 
 function wrong({ method }: HostRequest, what: string, kinds: Options): LogError {
-  return new LogError(
-    "invalid_request",
-    `${what}. ${method} takes ${Object.keys(kinds).join(", ")}. Nothing was sent.`,
-  );
+  return new LogError("invalid_request", `${what}. Options of ${method}: ${Object.keys(kinds).join(", ")}.`);
 }
 
 /** The entry a host means: by our id of it, or by the agent's id of the message. Rejects an id as reads of an entry do. */

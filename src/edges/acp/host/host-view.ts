@@ -200,9 +200,9 @@ interface Question {
 function switchQuestion({ agent, next, message }: Limit): Question {
   return {
     name: "limit",
-    title: `${agent} is at its limit. Go on with ${next}?`,
+    title: `${agent} reached its limit. Continue with ${next}?`,
     text: message,
-    yes: { optionId: "switch", name: `Go on with ${next}` },
+    yes: { optionId: "switch", name: `Continue with ${next}` },
     no: { optionId: "park", name: `Wait for ${agent}` },
     meta: { event: "limit", agent, next },
   };
@@ -211,8 +211,8 @@ function switchQuestion({ agent, next, message }: Limit): Question {
 function hideQuestion({ entry, isPrompt, message }: Poison, agent: string): Question {
   return {
     name: "poisoned",
-    title: `${agent} cannot take ${isPrompt ? "this prompt" : "an image in the history"}. Hide it from every model?`,
-    text: `${message}\nThe log keeps it either way, and no other session is given it.`,
+    title: `${agent} rejects ${isPrompt ? "this prompt" : "an image in the history"}. Hide it from every model?`,
+    text: `${message}\nThe log keeps it either way, and no other session receives it.`,
     yes: { optionId: "hide", name: "Hide it" },
     no: { optionId: "keep", name: "Leave it" },
     meta: { event: "poisoned", agent, entry, isPrompt },

@@ -127,7 +127,7 @@ function readCursor(text: string | null): Cursor | null {
   } catch {
     // Told below.
   }
-  throw new LogError("invalid_request", "That cursor is none of ours; begin again without one");
+  throw new LogError("invalid_request", "Invalid cursor. Leave it out to start from the first page.");
 }
 
 /** A session that only an agent knows, as a list shows it. */

@@ -162,7 +162,7 @@ export class OpenConversation implements ViewedConversation {
     const { agent } = this.upstream;
     const connected = await this.#parts.turns.connect(this.id, { agent, ...this.view.host });
     const { session } = connected;
-    if (!(session instanceof BridgeSession)) throw new TypeError("Not a session of this bridge");
+    if (!(session instanceof BridgeSession)) throw new TypeError("Unknown session");
     this.settings.sessionBegan(firstOptions(session));
     await this.settings.modelAtWork(this.upstream.agent, session.model ?? null);
     return { connected, session };

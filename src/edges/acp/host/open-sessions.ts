@@ -222,7 +222,7 @@ async function checkFolder(request: HostRequest): Promise<void> {
   if (!there)
     throw new LogError(
       "invalid_request",
-      `There is no folder ${cwd}; nothing was changed. Open the conversation in the folder it works in now`,
+      `Folder ${cwd} not found. Open the conversation in its current folder.`,
     );
 }
 
@@ -249,7 +249,7 @@ async function createFrom(bridge: BridgeContext, request: HostRequest, history: 
 
 function requiredCwd(request: HostRequest): string {
   const cwd = request.text("cwd");
-  if (cwd === null || cwd === "") throw new LogError("invalid_request", `${request.method} needs a cwd`);
+  if (cwd === null || cwd === "") throw new LogError("invalid_request", `${request.method} requires a cwd`);
   return cwd;
 }
 

@@ -22,7 +22,7 @@ import { LogError, isLogError } from "#log/errors";
 export async function prompt(bridge: BridgeContext, request: HostRequest): Promise<void> {
   const conversation = await bridge.conversations.open(request.session);
   const value = request.value("prompt");
-  if (!Array.isArray(value)) throw new LogError("invalid_request", "session/prompt needs a prompt");
+  if (!Array.isArray(value)) throw new LogError("invalid_request", "session/prompt requires a prompt");
   const blocks = value as readonly Json[];
   checkContent(contentOf(blocks));
   const options = optionsIn(request);
@@ -74,10 +74,10 @@ async function runAgentCommand(
   if (names.includes(name)) {
     const note = await switchAgent(bridge, conversation, name);
     conversation.tellOptions();
-    say(`${name} carries this conversation on from here. ${note}`.trim());
+    say(`${name} runs this conversation from now on. ${note}`.trim());
   } else
     say(
-      `${name === "" ? "" : `There is no agent ${name}. `}The agents here are ${names.join(", ")}; ${conversation.upstream.agent} is at work. Say /agent NAME.`,
+      `${name === "" ? "" : `Unknown agent "${name}". `}Agents: ${names.join(", ")}. Active: ${conversation.upstream.agent}. Use /agent NAME to switch.`,
     );
   respond(bridge, request, `{"stopReason":"end_turn"}`);
 }
@@ -95,14 +95,14 @@ async function fromOf(
   if (edit !== undefined) {
     const entry = await findPrompt(stored, edit);
     if (entry === null)
-      throw new LogError("invalid_request", `There is no message ${wordsIn(edit)} to edit here`);
+      throw new LogError("invalid_request", `Message ${wordsIn(edit)} not found, so it cannot be edited`);
     return { agent, from: { edit: entry } };
   }
   const link = await findLink(stored, resume ?? null);
   if (link === null)
     throw new LogError(
       "invalid_request",
-      `There is no session ${wordsIn(resume)} in this conversation's chain`,
+      `Session ${wordsIn(resume)} not found in this conversation's session history`,
     );
   return { agent: link.agent, from: { upstream: link.id } };
 }
@@ -209,8 +209,8 @@ async function withWriter(
   const where = pid === undefined ? "" : ` (process ${pid})`;
   const since = await lastStart(bridge, conversation);
   const message =
-    `${who}${where} is at work in this conversation${since === null ? "" : `, since ${since}`}. ` +
-    "Your prompt was not sent. Wait until that turn has ended, which is shown here too, or stop it there; then send again.";
+    `${who}${where} is running a turn in this conversation${since === null ? "" : ` since ${since}`}. ` +
+    "Your prompt was not sent. Wait until that turn ends (you see it here too) or stop it there, then send again.";
   return new LogError(
     "busy",
     message,

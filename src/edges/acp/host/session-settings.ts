@@ -81,7 +81,7 @@ export async function switchAgent(
 ): Promise<string> {
   const names = agentNames(bridge);
   if (!names.includes(name))
-    throw new LogError("invalid_request", `There is no agent ${name}; there are ${names.join(", ")}`);
+    throw new LogError("invalid_request", `Unknown agent "${name}". Use one of ${names.join(", ")}.`);
   const before = conversation.upstream.agent;
   if (before === name) return "";
   await conversation.settings.change({ agent: name });
@@ -103,7 +103,7 @@ export async function switchAgent(
     ...(priorContext === null ? {} : { priorContext: { ...priorContext } }),
   };
   bridge.wire.update(conversation.id, { sessionUpdate: "session_info_update", _meta: { holdfast: meta } });
-  if (priorContext !== null) return `With your next message it is sent ${priorContextText(priorContext)}.`;
+  if (priorContext !== null) return `Your next message is sent with ${priorContextText(priorContext)}.`;
   return fidelity === "transcript" ? "It has the whole history, tools included." : "";
 }
 

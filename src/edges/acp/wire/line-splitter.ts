@@ -8,7 +8,7 @@ export class LineTooLong extends Error {
   readonly bytesMax: number;
   readonly lines: readonly Uint8Array[];
   constructor(bytesMax: number, lines: readonly Uint8Array[]) {
-    super(`A line may have ${bytesMax} bytes; a longer one was dropped`);
+    super(`Dropped a line of more than ${bytesMax} bytes, the limit`);
     this.bytesMax = bytesMax;
     this.lines = lines;
   }

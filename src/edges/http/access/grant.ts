@@ -34,12 +34,12 @@ export function mayDo(grant: Pick<Grant, "rights">, right: Right): boolean {
 /** Throws where a command asks for what it may not give away. */
 export function checkAccess({ space, rights }: Grant): void {
   if (parseSpaceId(space) === SERVER_SPACE)
-    throw new LogError("invalid_request", `${SERVER_SPACE} is the server's own space; nothing was changed`);
-  if (!RIGHTS.includes(rights))
     throw new LogError(
       "invalid_request",
-      `Rights are ${RIGHTS.join(", ")}, not "${rights}"; nothing was changed`,
+      `Space ${SERVER_SPACE} is reserved for the server. Choose another.`,
     );
+  if (!RIGHTS.includes(rights))
+    throw new LogError("invalid_request", `Unknown permission "${rights}". Use ${RIGHTS.join(", ")}.`);
 }
 
 const SECRET_BYTES = 32;

@@ -58,7 +58,7 @@ export class StoredTokens {
     checkGrant(grant);
     await this.#look(0);
     if (this.#byName.has(grant.token))
-      throw new LogError("invalid_request", `There is a token ${grant.token} already; nothing was changed`, {
+      throw new LogError("invalid_request", `Token ${grant.token} already exists`, {
         token: grant.token,
       });
     const secret = newSecret("hf");
@@ -74,7 +74,10 @@ export class StoredTokens {
     await this.#look(0);
     const made = this.#byName.get(token);
     if (made?.hash === hash) return made;
-    throw new LogError("invalid_request", `Another token ${token} was made at the same time; choose a name`);
+    throw new LogError(
+      "invalid_request",
+      `Another token ${token} was created at the same time. Choose another name.`,
+    );
   }
 
   async list(): Promise<readonly StoredToken[]> {
@@ -158,12 +161,9 @@ function checkGrant(grant: Grant): void {
   if (!NAME.test(token))
     throw new LogError(
       "invalid_request",
-      `A token is named by up to 64 letters, digits, ".", "_" and "-", not "${token}"; nothing was changed`,
+      `Invalid token name "${token}". Use 1 to 64 letters, digits, ".", "_" and "-".`,
     );
   if (RESERVED.has(token))
-    throw new LogError(
-      "invalid_request",
-      `The audit log uses the name ${token} for something else. Choose another; nothing was changed`,
-    );
+    throw new LogError("invalid_request", `The name ${token} is reserved in the audit log. Choose another.`);
   checkAccess(grant);
 }

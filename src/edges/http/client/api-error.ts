@@ -29,8 +29,8 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(status, {
     error: {
       code: "unexpected",
-      message: `The server, or something in front of it, answered ${status}`,
-      safe: "Whether it was done is not known; with the same key it is done once.",
+      message: `The server or a proxy returned status ${status}`,
+      safe: "The outcome is unknown. A retry with the same key runs at most once.",
       next: "Try again.",
       details: {},
     },

@@ -128,17 +128,17 @@ export class EventStreams {
 
   #check(token: string): void {
     const headers = { "retry-after": "1" };
-    if (this.#isStopped) throw new Refusal("stopping", "The server is about to stop", { headers });
+    if (this.#isStopped) throw new Refusal("stopping", "The server is stopping", { headers });
     const { streams, streamsPerToken } = this.#limits;
     const own = [...this.#open].filter(({ reader }) => reader.token === token).length;
-    const next = "close one, or watch several conversations in one stream";
+    const next = "Close one, or watch several conversations in one stream.";
     if (own >= streamsPerToken)
-      throw new Refusal("too_many", `This token has ${own} open streams and can have no more: ${next}`, {
+      throw new Refusal("too_many", `This token has ${own} open streams, its limit. ${next}`, {
         headers,
         details: { streams: own, limit: streamsPerToken },
       });
     if (this.#open.size >= streams)
-      throw new Refusal("too_many", `The server has ${streams} open streams and can have no more: ${next}`, {
+      throw new Refusal("too_many", `The server has ${streams} open streams, its limit. ${next}`, {
         headers,
         details: { limit: streams },
       });
@@ -164,7 +164,7 @@ function streamOf(
         stream.cutOff = () => {
           finish();
           rest = null;
-          controller.error(new Error("The reader is too slow"));
+          controller.error(new Error("The client reads too slowly"));
           void iterator.return?.().catch(() => undefined);
         };
         const look = (): void => {

@@ -19,7 +19,7 @@ const FAULT_ROWS = {
   strikeAgent: edgeRow({
     ...row,
     http: "POST /api/agents/{agent}/trouble",
-    summary: "Injects a fault into the next turn of a simulated agent in this space",
+    summary: "Inject a fault into the next turn of a simulated agent in this space",
     input: {
       agent,
       kind: text({ min: 1, max: 100, about: "one of the agent's `troubles`" }),
@@ -34,14 +34,14 @@ const FAULT_ROWS = {
     access: "read",
     kind: "read",
     http: "GET /api/agents/{agent}/trouble",
-    summary: "Lists the faults that wait for a turn of a simulated agent in this space",
+    summary: "List the faults that wait for a turn of a simulated agent in this space",
     input: { agent },
     output: answer({ agent: text(), waiting: waitingTroubles }),
   }),
   callOffTroubles: edgeRow({
     ...row,
     http: "POST /api/agents/{agent}/trouble/call-off",
-    summary: "Cancels the faults that wait, all or those of a kind",
+    summary: "Cancel the waiting faults, all or those of a kind",
     input: { agent, kind: optional(text({ min: 1, max: 100, about: "default: all" })) },
     output: answer({ agent: text(), calledOff: waitingTroubles }),
   }),

@@ -34,5 +34,9 @@ export const FAULT_HANDLERS = HANDLERS as object as { readonly [K in keyof Fault
 function faultsOf({ turns }: ServerParts, agent: string): FaultInjection {
   const { faults } = turns.source(agent);
   if (faults !== undefined) return faults;
-  throw new LogError("invalid_request", `The agent ${agent} isn't simulated: it takes no faults`, { agent });
+  throw new LogError(
+    "invalid_request",
+    `Agent "${agent}" doesn't support fault injection. Use a simulated agent.`,
+    { agent },
+  );
 }

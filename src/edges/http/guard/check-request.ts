@@ -33,7 +33,7 @@ export async function checkRequest(
     ...(route.query === undefined ? unknownNames(query) : route.query.problems(query)),
     ...(key === undefined || KEY.test(key)
       ? []
-      : [`${KEY_HEADER} is no 1 to 200 printable ASCII characters`]),
+      : [`${KEY_HEADER} must be 1 to 200 printable ASCII characters`]),
   ];
   checkInput(problems);
   const rest = { params: given, query, key };
@@ -51,7 +51,7 @@ function parsed(text: string): object {
   } catch (cause) {
     throw new LogError(
       "invalid_request",
-      `The body is no JSON object: ${(cause as Error).message}`,
+      `The body must be a JSON object: ${(cause as Error).message}`,
       {},
       { cause },
     );
@@ -68,12 +68,12 @@ function queryOf(
     const known = schema?.members;
     const member = known !== undefined && Object.hasOwn(known, name) ? known[name] : undefined;
     if (texts.length > 1 && member?.takesList !== true)
-      throw new LogError("invalid_request", `${name.slice(0, 100)} is given more than once`);
+      throw new LogError("invalid_request", `Parameter ${name.slice(0, 100)} occurs more than once`);
     query[name] = member === undefined ? texts[0] : member.fromText(texts);
   }
   return query;
 }
 
 function unknownNames(query: object): readonly string[] {
-  return Object.keys(query).map((name) => `${name.slice(0, 100)} is unknown`);
+  return Object.keys(query).map((name) => `Unknown parameter ${name.slice(0, 100)}`);
 }

@@ -39,14 +39,13 @@ export function knownNames(given: {
  */
 export function checkSender(request: HttpRequest, names: KnownNames): void {
   const host = (request.headers.get("host") ?? request.url.host).toLowerCase();
-  if (!names.hosts.has(host))
-    throw new Refusal("wrong_host", "This server is not called by that name, or the request has no Host");
+  if (!names.hosts.has(host)) throw new Refusal("wrong_host", "Unknown or missing Host header");
   const origin = request.headers.get("origin");
   if (origin !== null && !names.origins.has(origin.toLowerCase()))
-    throw new Refusal("wrong_origin", "A page of another origin may not ask this server");
+    throw new Refusal("wrong_origin", "Requests from pages of another origin are rejected");
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none")
-    throw new Refusal("wrong_origin", "A page of another site may not ask this server");
+    throw new Refusal("wrong_origin", "Requests from pages of another site are rejected");
 }
 
 /** A cookie goes along with whatever a browser is made to send: a write must show that a page of ours sent it. */
@@ -56,6 +55,6 @@ export function checkPage(request: HttpRequest): void {
   if (!isOurs || headers.get(CLIENT_HEADER) === null)
     throw new Refusal(
       "wrong_origin",
-      `With a cookie, a write needs Origin or Sec-Fetch-Site, and the header ${CLIENT_HEADER}`,
+      `Writes with a cookie require Origin or Sec-Fetch-Site, and the header ${CLIENT_HEADER}`,
     );
 }

@@ -59,7 +59,7 @@ function networkOf(text: string): Network {
   if (isIP(address) === 0 || !/^\d+$/.test(prefix ?? "0") || length > bits)
     throw new LogError(
       "invalid_request",
-      `A trusted proxy is an IP address or a network such as 10.0.0.0/8, not "${text}"`,
+      `A trusted proxy must be an IP address or a network such as 10.0.0.0/8 (got "${text}")`,
     );
   return { start: numberOf(address), hostBits: BigInt(bits - length) };
 }

@@ -16,7 +16,7 @@ export class Deadline {
       let isOver = false;
       this.#timer = setTimeout(() => {
         isOver = true;
-        reject(new LogError("store_gone", `The store did not answer within ${this.#ms} ms`));
+        reject(new LogError("store_gone", `The store did not respond within ${this.#ms} ms`));
       }, this.#ms);
       answering
         .then((answer) => {

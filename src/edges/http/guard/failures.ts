@@ -19,25 +19,19 @@ interface Known {
 
 /** What goes wrong before an operation is reached. */
 const REFUSALS = {
-  wrong_host: [
-    403,
-    "Ask for the server by the address it prints, or start it with --allow-host or --public-url.",
-  ],
-  wrong_origin: [403, "Only pages of this server may ask it; programs leave Origin and Sec-Fetch-Site out."],
-  no_token: [401, "Send `Authorization: Bearer TOKEN`; `holdfast token add` makes one."],
-  wrong_token: [401, "Ask whoever runs the server for a token; `holdfast token ls` lists those there are."],
-  wrong_code: [
-    401,
-    "A launch code opens one browser, once, within five minutes; `holdfast link URL` prints another.",
-  ],
-  no_right: [403, "Use a token with that right; `holdfast token add --rights` makes one."],
-  only_reading: [403, "Ask a server that was started without --read-only."],
-  wrong_path: [404, "GET /api/openapi.json lists the routes there are."],
-  wrong_method: [405, "GET /api/openapi.json says which methods a path has."],
-  wrong_type: [415, "Send it so; GET /api/openapi.json says what each route is sent."],
-  too_slow: [408, "Send it again, at once; a large body may have to be split."],
-  too_many: [429, "Wait for as long as Retry-After says."],
-  stopping: [503, "Ask again in a moment: another process takes over, or this one starts anew."],
+  wrong_host: [403, "Use the URL the server prints, or start it with --allow-host or --public-url."],
+  wrong_origin: [403, "Use a page of this server. Programs leave Origin and Sec-Fetch-Site out."],
+  no_token: [401, "Send `Authorization: Bearer TOKEN`. `holdfast token add` creates a token."],
+  wrong_token: [401, "Ask the operator of the server for a token. `holdfast token ls` lists tokens."],
+  wrong_code: [401, "A launch code works once, within five minutes. `holdfast link URL` prints another."],
+  no_right: [403, "Use a token with that permission. `holdfast token add --rights` creates one."],
+  only_reading: [403, "Use a server started without --read-only."],
+  wrong_path: [404, "GET /api/openapi.json lists the routes."],
+  wrong_method: [405, "GET /api/openapi.json lists the methods of each path."],
+  wrong_type: [415, "GET /api/openapi.json lists the content type of each route."],
+  too_slow: [408, "Send it again without pauses. Split a large body."],
+  too_many: [429, "Wait for the seconds in Retry-After."],
+  stopping: [503, "Try again in a moment: another process takes over, or this one restarts."],
   no_agent: [501, "Start the server with an agent: `holdfast serve --model PROVIDER/NAME`."],
 } as const;
 
@@ -122,11 +116,11 @@ export function failureOf(error: unknown): Failure {
 
 /** What only the operator needs to know, in the words of a client: the server's log has the rest. */
 const HIDDEN: { readonly [code in ErrorCode]?: string } = {
-  busy: "Another writer holds the conversation",
+  busy: "Another writer has locked the conversation",
   disk_full: "The store is full",
   read_only: "The store accepts no writes",
-  store_gone: "The store does not answer",
-  store_failed: "The store does not answer",
+  store_gone: "The store does not respond",
+  store_failed: "The store does not respond",
   unsupported_version: "A newer version of Holdfast wrote this",
 };
 const SHOWN_DETAILS: ReadonlySet<string> = new Set(["conversation", "entry", "seq", "turn", "retryAfterMs"]);

@@ -36,7 +36,7 @@ export async function identify(request: HttpRequest, sources: TokenSources): Pro
     if (known !== null) return { grant: known, byCookie: false, isValid };
     sources.limit();
     const grant = secret === "" ? null : await sources.stored.find(secret);
-    if (grant === null) throw unknown("wrong_token", "Nobody has this token here");
+    if (grant === null) throw unknown("wrong_token", "Unknown token");
     return { grant, byCookie: false, isValid };
   }
   const session = cookieOf(request, sources.cookieName);
@@ -46,8 +46,8 @@ export async function identify(request: HttpRequest, sources: TokenSources): Pro
   if (grant === null) {
     sources.limit();
     throw session === null
-      ? unknown("no_token", "Every request needs a token")
-      : unknown("wrong_token", "This page was opened by a server that has ended, or too long ago");
+      ? unknown("no_token", "Every request requires a token")
+      : unknown("wrong_token", "The session of this page has expired, or its server has stopped");
   }
   return { grant, byCookie: true, isValid: async () => find() !== null };
 }

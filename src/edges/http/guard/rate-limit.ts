@@ -40,7 +40,7 @@ export class RateLimit {
     if (this.#buckets.size > BUCKETS_MAX && oldest !== undefined) this.#buckets.delete(oldest);
     if (isAllowed) return;
     const seconds = Math.max(1, Math.ceil((1 - tokens) / perSecond));
-    throw new Refusal("too_many", `More than ${perSecond} requests a second ${by}`, {
+    throw new Refusal("too_many", `More than ${perSecond} requests per second ${by}`, {
       headers: { "retry-after": String(seconds) },
     });
   }

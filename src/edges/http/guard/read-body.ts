@@ -12,7 +12,10 @@ export interface BodyLimits {
 export async function readBody(request: HttpRequest, limits: BodyLimits): Promise<string> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(type))
-    throw new Refusal("wrong_type", `A body is JSON here, not "${type.slice(0, 100)}"`);
+    throw new Refusal(
+      "wrong_type",
+      `Unsupported content type "${type.slice(0, 100)}". Send \`Content-Type: application/json\`.`,
+    );
   checkEncoding(request);
   if (Number(request.headers.get("content-length") ?? 0) > limits.bytes) throw tooLarge(limits);
   const text = new BodyText(limits);
@@ -60,21 +63,24 @@ class BodyText {
     try {
       return this.#decoder.decode(chunk, { stream: chunk !== undefined });
     } catch (cause) {
-      throw new LogError("invalid_request", "The body is no UTF-8", {}, { cause });
+      throw new LogError("invalid_request", "The body must be UTF-8", {}, { cause });
     }
   }
 }
 
 function checkEncoding(request: HttpRequest): void {
   if (request.headers.get("content-encoding") !== null)
-    throw new Refusal("wrong_type", "A body is sent as it is here, without Content-Encoding");
+    throw new Refusal("wrong_type", "Content-Encoding is not supported. Send the body uncompressed.");
 }
 
 /** The bytes of an upload, before any of them is read. */
 export function checkUpload(request: HttpRequest): ReadableStream<Uint8Array> {
   const type = request.headers.get("content-type") ?? "";
   if (type.toLowerCase() !== UPLOAD_TYPE)
-    throw new Refusal("wrong_type", `A file is sent as ${UPLOAD_TYPE} here, not "${type.slice(0, 100)}"`);
+    throw new Refusal(
+      "wrong_type",
+      `Unsupported content type "${type.slice(0, 100)}". Send files as ${UPLOAD_TYPE}.`,
+    );
   checkEncoding(request);
   return request.body ?? new Blob([]).stream();
 }
@@ -105,7 +111,7 @@ async function withinTime(
 ): Promise<Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>>> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new Refusal("too_slow", `Nothing of the body came for ${ms / 1_000} s`)),
+    () => late.reject(new Refusal("too_slow", `No part of the body arrived for ${ms / 1_000} s`)),
     ms,
   );
   try {
@@ -116,9 +122,9 @@ async function withinTime(
 }
 
 function cutOff(cause: unknown): never {
-  throw new LogError("invalid_request", "The body ended before it was whole", {}, { cause });
+  throw new LogError("invalid_request", "The body is incomplete", {}, { cause });
 }
 
 function tooLarge({ bytes }: BodyLimits): LogError {
-  return new LogError("too_large", `A body may have ${bytes} bytes here`, { bytes });
+  return new LogError("too_large", `The body has more than ${bytes} bytes, the limit`, { bytes });
 }

@@ -44,15 +44,15 @@ export const EDGE_HANDLERS: HandlersOf<EdgeShapes<typeof EDGE_ROWS>> = {
 
   async getMetrics(_input, { server }) {
     const { metrics, streams, turns } = server;
-    if (metrics === null) throw new Refusal("wrong_path", "This server keeps no figures");
+    if (metrics === null) throw new Refusal("wrong_path", "This server does not collect metrics");
     const text = metrics.text([
-      gauge("holdfast_http_open_streams", "Streams of events that are open.", () => streams.size),
+      gauge("holdfast_http_open_streams", "Open event streams.", () => streams.size),
       gauge(
         "holdfast_http_stream_bytes",
-        "Bytes of large entries that open streams hold for their readers.",
+        "Bytes of large entries buffered for open streams.",
         () => streams.largeBytes,
       ),
-      gauge("holdfast_running_turns", "Turns that this process carries at the moment.", () => turns.size),
+      gauge("holdfast_running_turns", "Turns running in this process.", () => turns.size),
     ]);
     return new Response(text, { headers: { "content-type": METRICS_TYPE } });
   },
@@ -64,7 +64,7 @@ export const EDGE_HANDLERS: HandlersOf<EdgeShapes<typeof EDGE_ROWS>> = {
     const isKnown = server.turns.hasBegun({ ...about, holdfast }, turn, about.after);
     const last = isKnown ? null : await readTurn(holdfast, about);
     if (last === null && !isKnown)
-      throw new LogError("entry_not_found", `There is no such turn in ${conversation.id}`);
+      throw new LogError("entry_not_found", `Turn not found in ${conversation.id}`);
     return stream(request, (scope) => turnEvents({ holdfast, ...scope }, about, last));
   },
 
@@ -84,8 +84,7 @@ export const EDGE_HANDLERS: HandlersOf<EdgeShapes<typeof EDGE_ROWS>> = {
     });
     const last = received.headers.get("last-event-id");
     const known = last === null ? new Map<number, number>() : readPositions(last, watched.length);
-    if (known === null)
-      throw new LogError("invalid_request", "Last-Event-ID is of another stream than this one");
+    if (known === null) throw new LogError("invalid_request", "Last-Event-ID belongs to another stream");
     for (const [index, { conversation }] of watched.entries())
       checkSent(await holdfast.handle(conversation).head(), known.get(index) ?? 0);
     const listeners = words ? server.turns.listeners : null;
@@ -106,7 +105,7 @@ function lastSeen({ received }: Pick<RouteRequest, "received">): number | null {
   const last = received.headers.get("last-event-id");
   if (last === null || last === "") return null;
   if (/^\d{1,15}$/.test(last)) return Number(last);
-  throw new LogError("invalid_request", "Last-Event-ID is the seq of an entry here");
+  throw new LogError("invalid_request", "Last-Event-ID must be the seq of an entry");
 }
 
 /** Refuses to resume a stream whose last event is no longer in the log. */

@@ -9,13 +9,13 @@ import { type Grant, mayDo } from "#edges/http/access/grant";
  * that could make a server act in its own name where a token does not reach.
  */
 const OF_THE_HOST: { readonly [type in EntryType]?: string } = {
-  conversation: "a conversation begins once, by being made",
-  cwd: "the folder of a conversation is the server's",
-  config_change: "settings name folders and sessions of the server's agents",
-  skill_change: "skills are activated by their name",
-  upstream_link: "sessions are the server's agents' own",
-  upstream_end: "sessions are the server's agents' own",
-  memory: "memory has operations of its own",
+  conversation: "use createConversation to create a conversation",
+  cwd: "the server sets the folder of a conversation",
+  config_change: "settings refer to folders and sessions of the server's agents",
+  skill_change: "use the skill operations",
+  upstream_link: "the server's agents manage their sessions",
+  upstream_end: "the server's agents manage their sessions",
+  memory: "use the memory operations",
 };
 
 /** The entries of a body, each as the exact text it was sent in; `values` are the same, parsed. */
@@ -37,9 +37,9 @@ function checkEntry(entry: Json, index: number): void {
       ? OF_THE_HOST[type as EntryType]
       : process === undefined
         ? undefined
-        : "which process is at work is the server's to say";
+        : "the server records which process runs a turn";
   if (why !== undefined)
-    throw new LogError("invalid_entry", `Entry ${index} may be written with the right admin alone: ${why}`, {
+    throw new LogError("invalid_entry", `Entry ${index} requires admin permission: ${why}`, {
       index,
     });
 }

@@ -42,7 +42,7 @@ export async function listen(
   if (!LOOPBACK.has(host) && !beyondLoopback)
     throw new LogError(
       "invalid_request",
-      `${host} is no loopback address: whoever reaches this machine could reach the server, and what is sent is not encrypted. If that is meant, say so with beyondLoopback (--allow-host NAME), and put a proxy that speaks TLS in front`,
+      `Refusing to listen on ${host}: it is not a loopback address, and traffic is not encrypted. To allow it, add --allow-host NAME (beyondLoopback) and put a TLS proxy in front of the server.`,
       { host },
     );
   const server = createServer({
@@ -77,11 +77,11 @@ async function listening(server: Server, host: string, port: number): Promise<vo
   } catch (cause) {
     const why =
       (cause as NodeJS.ErrnoException).code === "EADDRINUSE"
-        ? "somebody else listens there; choose another port, or none for any that is free"
+        ? "the port is in use. Choose another port with --port, or --port 0 for any free one."
         : (cause as Error).message;
     throw new LogError(
       "invalid_request",
-      `Nobody can be served at ${host}:${port}: ${why}`,
+      `Can't listen on ${host}:${port}: ${why}`,
       { host, port },
       { cause },
     );

@@ -96,7 +96,7 @@ export class RunningReplays implements ReplayRunner {
       onEvent: (event) => RECORDED.has(event.type) && write(event),
     });
     if (this.#running.size >= RUNNING_MAX)
-      throw new Refusal("too_many", "Too many replays run here at the same time", {
+      throw new Refusal("too_many", "Too many replays are running. Wait until one ends.", {
         headers: { "retry-after": "5" },
       });
     const { plan } = prepared;
@@ -132,11 +132,10 @@ export class RunningReplays implements ReplayRunner {
     host: Pick<ReplayOptions, "signal" | "onEvent">,
   ): Promise<PreparedReplay> {
     const source = this.#source;
-    if (source === null)
-      throw new Refusal("no_agent", "This server has no model that could be replayed with");
+    if (source === null) throw new Refusal("no_agent", "This server has no models for replays");
     const unknown = options.models.find((model) => !source.models.includes(model));
     if (unknown !== undefined)
-      throw new LogError("invalid_request", `The model ${unknown} may not be chosen here`, {
+      throw new LogError("invalid_request", `Model ${unknown} is not allowed on this server`, {
         models: [...source.models],
       });
     return prepareReplay(holdfast, what, {
@@ -169,7 +168,7 @@ export class RunningReplays implements ReplayRunner {
       await owner.append(endBody({ ...endOf(results, stop.signal), results }));
     } catch (error) {
       this.#onError(error, { conversation: log.id });
-      const message = isLogError(error) ? error.message : "Something unexpected went wrong";
+      const message = isLogError(error) ? error.message : "An unexpected error occurred";
       await owner.append(endBody({ status: "failed", message, results: [] }));
     } finally {
       listening.abort();

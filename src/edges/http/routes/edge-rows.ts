@@ -66,14 +66,14 @@ export interface WatchedEntry {
 const server = { group: "Server", access: "read", kind: "read" } as const;
 const stream = { group: "Turns", access: "read", kind: "stream" } as const;
 const WATCHED_MAX = 64;
-const after = optional(count({ about: "the last seq you have seen; Last-Event-ID counts before it" }));
+const after = optional(count({ about: "the last seq you have seen; Last-Event-ID takes precedence" }));
 
 /** What describes the server itself, and what only streams. */
 export const EDGE_ROWS = {
   health: edgeRow({
     ...server,
     http: "GET /api/health",
-    summary: "Says that the store answers, and whose token this is",
+    summary: "Check that the store responds, and identify the token",
     input: {},
     output: answer({
       ok: anything<true>(),
@@ -91,7 +91,7 @@ export const EDGE_ROWS = {
   openApi: edgeRow({
     ...server,
     http: "GET /api/openapi.json",
-    summary: "Describes every route, in OpenAPI 3.1",
+    summary: "Describe every route in OpenAPI 3.1",
     input: {},
     output: open<object>({ openapi: text(), paths: open({}) }),
   }),
@@ -101,7 +101,7 @@ export const EDGE_ROWS = {
     kind: "download",
     types: ["text/plain"],
     http: "GET /metrics",
-    summary: "Gives the figures of the process in the text format of Prometheus",
+    summary: "Return the metrics of the process in Prometheus text format",
     input: {},
     output: anything<Download>(),
   }),
@@ -109,37 +109,37 @@ export const EDGE_ROWS = {
     ...stream,
     http: "GET /api/conversations/{conversation}/turns/{turn}/events",
     summary:
-      "Streams entries until a turn ends, wherever it runs; the last event is `end`, or `left` where nobody carries it any more",
+      "Stream entries until a turn ends, in any process; the last event is `end`, or `left` if the process running it exited",
     input: { conversation: idField, turn: text({ min: 1, max: 200 }), after },
     output: entryShape,
   }),
   tail: edgeRow({
     ...stream,
     http: "GET /api/conversations/{conversation}/tail",
-    summary: "Streams entries as they become durable, from any process",
+    summary: "Stream entries as they become durable, from any process",
     input: { conversation: idField, after },
     output: entryShape,
   }),
   watch: edgeRow({
     ...stream,
     http: "GET /api/events",
-    summary: "Streams entries of several conversations; `watch=ID@SEQ`, up to 64 times",
+    summary: "Stream entries of several conversations; `watch=ID@SEQ`, up to 64 times",
     input: {
       watch: list(
         text({
           min: 1,
           max: 160,
           pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]*(?:@\d{1,15})?$/,
-          about: "ID@SEQ, or ID for all of it",
+          about: "ID@SEQ, or ID for all entries",
         }),
         { min: 1, max: WATCHED_MAX },
       ),
       textMax: optional(
-        count({ min: 1, about: "longer texts are cut to so many characters; none unless given" }),
+        count({ min: 1, about: "truncates longer texts to this many characters (default: no limit)" }),
       ),
       words: optional(
         flag(
-          "also words of turns in this process, before the log has them: events `words` without an id, which may be missing",
+          "also streams text of turns in this process before it is stored: events `words` without an id, without a delivery guarantee",
         ),
       ),
     },
@@ -149,7 +149,7 @@ export const EDGE_ROWS = {
     ...stream,
     group: "Replays",
     http: "GET /api/replays/{replay}/events",
-    summary: "Streams what happens in a replay and how far it is, until it ends; the last event is `end`",
+    summary: "Stream the events and progress of a replay until it ends; the last event is `end`",
     input: {
       replay: idField,
       after: optional(count({ about: "the id of the last event you have seen" })),

@@ -74,7 +74,7 @@ const FAILURE_RESPONSE: Json = {
   content: {
     "application/json": {
       schema: FAILURE.json,
-      example: failureOf(new Refusal("no_token", "Every request needs a token")).body as object as Json,
+      example: failureOf(new Refusal("no_token", "Every request requires a token")).body as object as Json,
     },
   },
 };
@@ -83,7 +83,7 @@ const FAILED: Json = { $ref: "#/components/responses/Failure" };
 /** What a balancer or a supervisor asks; not in the table, because neither needs a token. */
 const PROBES: { readonly [path: string]: { readonly name: string; readonly summary: string } } = {
   "/livez": { name: "livez", summary: "Answers while the process runs" },
-  "/readyz": { name: "readyz", summary: "Answers 503 while the server drains or the store does not answer" },
+  "/readyz": { name: "readyz", summary: "Answers 503 while the server drains or the store does not respond" },
 };
 
 function probe(name: string, summary: string): Json {
@@ -139,13 +139,13 @@ const WRITE_HEADERS: readonly Json[] = [
   {
     name: KEY_HEADER,
     in: "header",
-    description: "The same key is the same write: a repetition changes nothing and is answered alike",
+    description: "Makes retries safe: a request with the same key runs once and returns the same response",
     schema: { type: "string", minLength: 1, maxLength: 200 },
   },
   {
     name: CLIENT_HEADER,
     in: "header",
-    description: "Any value; needed where a cookie stands for a token",
+    description: "Any value; required with a cookie instead of a token",
     schema: { type: "string" },
   },
 ];

@@ -28,7 +28,7 @@ export class Uploads {
   ): Promise<T> {
     const { importBytes: bytes, imports, bodyMs: ms } = this.#limits;
     if (this.#open >= imports)
-      throw new Refusal("too_many", "Too many files are uploaded at the same time", {
+      throw new Refusal("too_many", "Too many uploads are running. Wait until one ends.", {
         headers: { "retry-after": "1" },
       });
     this.#open++;

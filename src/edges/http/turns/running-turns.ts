@@ -76,13 +76,12 @@ export class RunningTurns implements TurnAgents {
 
   #source({ agent, model }: AgentChoice): { readonly name: string; readonly source: AgentSource } {
     const [first] = this.names;
-    if (first === undefined)
-      throw new Refusal("no_agent", "This server has no agent that could carry a turn");
+    if (first === undefined) throw new Refusal("no_agent", "This server has no agent to run turns");
     const name = agent ?? first;
     const source = this.source(name);
     const { models = [] } = source;
     if (model !== undefined && !models.includes(model))
-      throw new LogError("invalid_request", `The model ${model} may not be chosen here`, {
+      throw new LogError("invalid_request", `Model ${model} is not allowed on this server`, {
         models: [...models],
       });
     return { name, source };
@@ -92,7 +91,7 @@ export class RunningTurns implements TurnAgents {
   source(name: string): AgentSource {
     const source = Object.hasOwn(this.#sources, name) ? this.#sources[name] : undefined;
     if (source !== undefined) return source;
-    throw new LogError("invalid_request", `There is no agent ${name}; there is ${this.names.join(", ")}`, {
+    throw new LogError("invalid_request", `Unknown agent "${name}". Use one of ${this.names.join(", ")}.`, {
       agent: name,
     });
   }
