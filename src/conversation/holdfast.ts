@@ -299,7 +299,7 @@ export class Holdfast extends OnSpace implements AsyncDisposable {
     if (this.store.backup === undefined)
       throw new LogError(
         "invalid_request",
-        "This store has no backup of its own. Back up PostgreSQL with pg_dump or base backups. A store in memory cannot be backed up.",
+        "This store does not support backups. Back up PostgreSQL with pg_dump or base backups. A store in memory cannot be backed up.",
       );
     return this.store.backup({ ...options, to });
   }

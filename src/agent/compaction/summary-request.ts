@@ -61,13 +61,13 @@ Names, paths, commands, numbers, error messages and identifiers that will be nee
 
 const TASKS: { readonly [K in SummaryKind]: string } = {
   history: "Summarize the record above.",
-  turn: "The record above is the beginning of a turn that is still in progress. The messages after it stay in the context unchanged. Summarize what the user asked for and what was done so far, so that the remaining messages make sense.",
+  turn: "The record above is the beginning of a turn that is still in progress. The messages after it stay in the context unchanged. Summarize the user's request and the work done so far, so that the remaining messages make sense.",
   branch:
-    "The record above is a branch of the conversation that the user abandoned. Summarize what was tried and learned there, for an assistant that continues from before the branch. Include changes made outside the conversation, because they remain in effect.",
+    "The record above is a branch of the conversation that the user abandoned. Summarize the attempts and findings on it, for an assistant that continues from before the branch. Include changes made outside the conversation, because they remain in effect.",
 };
 
 const FOLD =
-  "<summary> covers everything before the record. Merge it into yours: keep what is still true, correct what changed, and move finished work to Done. Only your summary is kept.";
+  "<summary> covers everything before the record. Merge it into yours: keep statements that are still true, correct those that changed, and move finished work to Done. Only your summary is kept.";
 
 /** What a model is asked for a summary. The record is fenced, and the task stands behind it. */
 export function summaryRequest(task: SummaryTask): ModelRequest {

@@ -198,7 +198,7 @@ class LogHost implements HostPort {
     if (id === null || textAt(bytes, id) === "null") return;
     const error = {
       code: METHOD_NOT_FOUND,
-      message: `"${method}" requires an editor, and this server has none`,
+      message: `"${method}" requires an editor, which is not connected`,
     };
     line.connection.send(
       encoder.encode(`{"jsonrpc":"2.0","id":${textAt(bytes, id)},"error":${JSON.stringify(error)}}`),

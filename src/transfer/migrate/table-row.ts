@@ -73,7 +73,7 @@ function tryParse(text: string): Json | undefined {
 /** Parses JSON whose every digit is kept, and refuses what would be rounded without a word. */
 export function parseExact(text: string): Json {
   const value = tryParse(text);
-  if (value === undefined) throw new LogError("invalid_entry", "is no JSON");
+  if (value === undefined) throw new LogError("invalid_entry", "is not valid JSON");
   const rounded = roundedNumber(text);
   if (rounded !== null)
     throw new LogError("invalid_entry", `has the number ${rounded}, which would be rounded`);

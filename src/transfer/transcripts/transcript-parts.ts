@@ -43,7 +43,7 @@ export function sectionOf(entry: BranchEntry): Section | null {
       return note(`Model: ${entry.model}`, []);
     case "reset":
       return note(
-        "Begun anew",
+        "Context cleared",
         entry.reason === undefined ? [] : [{ as: "line", text: reasonText(entry.reason) }],
       );
     case "custom":

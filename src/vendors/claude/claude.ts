@@ -106,7 +106,7 @@ const CLAUDE_EXAMPLES: readonly EndingExample[] = [
   ["cancelled", "Internal error", -32603, { terminal_reason: "aborted_tools" }],
   // Not seen: made from the rule.
   ["completed", "Internal error", -32603, { terminal_reason: "max_turns" }],
-  ["failed", "Something nobody has seen before"],
+  ["failed", "An unknown failure"],
 ];
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

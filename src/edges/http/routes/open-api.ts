@@ -21,7 +21,7 @@ const FAILURE: RouteSchema = routeSchema(
       error: open({
         code: named("FailureCode", choice(FAILURE_CODES)),
         message: text(),
-        safe: text({ about: "what has not changed, and what is not lost" }),
+        safe: text({ about: "which data is unchanged or saved" }),
         next: text({ about: "what to do about it" }),
         details: record(anything()),
       }),
