@@ -245,8 +245,7 @@ const PAGE = 100;
 
 /** Any stretch of a branch, oldest first, by the places of its nodes: the root is 0. */
 export const listBranch = operation({
-  summary:
-    "List part of a branch: from a position, around an entry, or its end",
+  summary: "List part of a branch: from a position, around an entry, or its end",
   group: "Entries",
   access: "read",
   kind: "read",

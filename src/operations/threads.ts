@@ -127,7 +127,9 @@ export const getThread = operation({
     at: optional(idField),
     from: optional(count({ about: "the position of the first row (the root is 0)" })),
     limit: optional(pageLimit),
-    textMax: optional(count({ min: 1, about: "truncates longer texts to this many characters (default: no limit)" })),
+    textMax: optional(
+      count({ min: 1, about: "truncates longer texts to this many characters (default: no limit)" }),
+    ),
   },
   output: answer({
     conversation: text(),
