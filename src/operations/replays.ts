@@ -32,6 +32,7 @@ import {
   pageLimit,
   type Schema,
   text,
+  usageSumFields,
 } from "./schemas.ts";
 
 /** What could be replayed here, and with what: nothing of it is begun. */
@@ -94,12 +95,7 @@ export const progressShape: Schema<ReplayProgress> = named(
     turns: count(),
     matched: count(),
     diverged: count(),
-    spent: open({
-      inputTokens: count(),
-      outputTokens: count(),
-      costMicros: nullable(count()),
-      unpricedAnswers: count(),
-    }),
+    spent: open(usageSumFields),
   }),
 );
 const source: Schema<ReplayPlan["source"]> = open<ReplayPlan["source"]>({

@@ -21,23 +21,14 @@ import {
   type Schema,
   text,
   time,
+  usageFields,
 } from "./schemas.ts";
 
 const row = { group: "Across conversations", access: "read", kind: "read" } as const;
 const RUNS_PAGE = 50;
 const runName = text({ min: 1, max: 512 });
 const ofRun = { run: runName, conversation: optional(idField) };
-const usage: Schema<UsageSum> = named(
-  "Usage",
-  open<UsageSum>({
-    inputTokens: count(),
-    outputTokens: count(),
-    cacheReadTokens: count(),
-    cacheWriteTokens: count(),
-    costMicros: nullable(count()),
-    unpricedAnswers: count(),
-  }),
-);
+const usage: Schema<UsageSum> = named("Usage", open<UsageSum>(usageFields));
 const run: Schema<Run> = named(
   "Run",
   open<Run>({

@@ -220,3 +220,10 @@ export const written: Schema<Written> = named(
     differs: flag("the key was used before with another body; the stored one is unchanged"),
   }),
 );
+
+const tokens = { inputTokens: count(), outputTokens: count() };
+const cost = { costMicros: nullable(count()), unpricedAnswers: count() };
+/** What was used, added up. */
+export const usageSumFields = { ...tokens, ...cost };
+/** The same with what was read from a provider's cache and written to it. */
+export const usageFields = { ...tokens, cacheReadTokens: count(), cacheWriteTokens: count(), ...cost };

@@ -24,6 +24,8 @@ import {
   optional,
   pageLimit,
   text,
+  usageFields,
+  usageSumFields,
 } from "./schemas.ts";
 import type { TurnMark, TurnUsageRow } from "./views/turn-usage.ts";
 import type { ConversationCost, DailyRow, TurnUsageView } from "./views/usage-views.ts";
@@ -32,25 +34,11 @@ const TURNS_MAX = 500;
 const by = optional(choice(USAGE_BY, "(default: model)"));
 const day = text({ max: 10, pattern: /^\d{4}-\d{2}-\d{2}$/, about: "YYYY-MM-DD, in UTC" });
 
-const usageCounts = {
-  inputTokens: count(),
-  outputTokens: count(),
-  cacheReadTokens: count(),
-  cacheWriteTokens: count(),
-  costMicros: nullable(count()),
-  unpricedAnswers: count(),
-};
-
 /** The fields of every answer about usage. */
 const sums = {
   by: choice(USAGE_BY, "(default: model)"),
-  rows: list(named("UsageRow", open<UsageRow>({ name: text(), ...usageCounts }))),
-  total: open<UsageSum>({
-    inputTokens: count(),
-    outputTokens: count(),
-    costMicros: nullable(count()),
-    unpricedAnswers: count(),
-  }),
+  rows: list(named("UsageRow", open<UsageRow>({ name: text(), ...usageFields }))),
+  total: open<UsageSum>(usageSumFields),
 };
 
 export const getUsage = operation({
@@ -78,7 +66,7 @@ export const getSpaceUsage = operation({
   input: { by },
   output: answer({
     ...sums,
-    replays: optional(open<UsageSum>(usageCounts)),
+    replays: optional(open<UsageSum>(usageFields)),
     leftOut: list(text()),
   }),
   async run({ by: of = "model" }, { holdfast }) {
@@ -111,7 +99,7 @@ export const getDailyUsage = operation({
   input: { since: optional(day), until: optional(day), conversation: optional(idField) },
   output: answer({
     rows: list(
-      named("DailyUsage", open<DailyRow>({ day: text(), model: text(), replay: flag(), ...usageCounts })),
+      named("DailyUsage", open<DailyRow>({ day: text(), model: text(), replay: flag(), ...usageFields })),
     ),
     conversations: list(
       open<ConversationCost>({
@@ -119,7 +107,7 @@ export const getDailyUsage = operation({
         title: nullable(text()),
         replay: flag(),
         rollovers: count(),
-        ...usageCounts,
+        ...usageFields,
       }),
     ),
     conversationCount: count(),
@@ -151,7 +139,7 @@ export const getTurnUsage = operation({
           model: nullable(text()),
           carrier: nullable(count()),
           contextTokens: nullable(count()),
-          ...usageCounts,
+          ...usageFields,
         }),
       ),
     ),
@@ -168,8 +156,8 @@ export const getTurnUsage = operation({
     ),
     count: count(),
     window: nullable(count()),
-    inherited: nullable(open<UsageSum>(usageCounts)),
-    replays: open<TurnUsageView["replays"]>({ count: count(), ...usageCounts }),
+    inherited: nullable(open<UsageSum>(usageFields)),
+    replays: open<TurnUsageView["replays"]>({ count: count(), ...usageFields }),
   }),
   run: ({ limit = TURNS_MAX, ...input }, context) =>
     viewsOf(context).turnUsage.read(context.holdfast, conversationOf(input, context), limit),
