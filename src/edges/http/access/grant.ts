@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { LogError } from "#log/errors";
 import { parseSpaceId } from "#log/ids";
 import { type Right, RIGHTS } from "#edges/http/routes/route";
@@ -51,11 +51,11 @@ export function newSecret(kind: "hf" | "hfc"): string {
 
 /** All that is kept of a secret. It is looked up by this, so how long that takes says nothing about the secret. */
 export function hashOf(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex");
+  return hash("sha256", secret);
 }
 
 /** Knows one secret by its hash: for a token that is kept nowhere. */
 export function grantOf(secret: string, grant: Grant): (given: string) => Promise<Grant | null> {
-  const hash = hashOf(secret);
-  return async (given) => (hashOf(given) === hash ? grant : null);
+  const known = hashOf(secret);
+  return async (given) => (hashOf(given) === known ? grant : null);
 }
