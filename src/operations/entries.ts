@@ -166,7 +166,7 @@ export const setLabel = operation({
   access: "write",
   kind: "act",
   http: "POST /api/conversations/{conversation}/entries/{entry}/label",
-  cli: "label conversation@entry [label]",
+  cli: "label conversation@entry [label...]",
   input: { conversation: idField, entry: idField, label: nullable(text({ max: 1_000 })) },
   output: written,
   async run({ entry: target, label, ...input }, context) {

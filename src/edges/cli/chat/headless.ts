@@ -167,6 +167,7 @@ and exits with 0. Use \`resume\` to open a conversation.`,
       const holdfast = await call.open();
       const conversation = await findConversation(holdfast, call.args[0] ?? "");
       output.begin(conversation);
+      if (await isComplete(conversation)) return COMPLETE;
       const openedModel = await chatModel(call, conversation, `holdfast continue ${conversation.id}`);
       const { agent } = await openAgent(holdfast, conversation, openedModel);
       return runAgent(call, output, {
@@ -178,8 +179,22 @@ and exits with 0. Use \`resume\` to open a conversation.`,
     }),
 };
 
-/** Of two who go on with a turn the later one finds it done: that is what it wanted. */
+const COMPLETE: Ended = {
+  outcome: "completed",
+  class: "completed",
+  text: "",
+  message: "Nothing to continue: the last turn is complete",
+  resetAtMs: null,
+};
+
+/** Whether the last turn has ended well; then no model is needed, whichever agent ran it. */
+async function isComplete(conversation: Conversation): Promise<boolean> {
+  const last = await conversation.latest(["turn_start", "turn_end"]);
+  return last?.type === "turn_end" && last.outcome === "completed";
+}
+
+/** Of two processes that continue a turn the later one finds it complete. */
 function ifComplete(error: unknown): Ended {
   if (!isLogError(error, "invalid_request") || !("completed" in error.details)) throw error;
-  return { outcome: "completed", class: "completed", text: "", message: error.message, resetAtMs: null };
+  return COMPLETE;
 }

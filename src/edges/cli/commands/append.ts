@@ -10,7 +10,7 @@ import type { Holdfast } from "#conversation/holdfast";
 import { atLine, type Line, readLines } from "#transfer/bundles/read-lines";
 import { findConversation } from "#edges/cli/address";
 import { answer, type Call, type Command, remark } from "#edges/cli/command";
-import { safeLine } from "#edges/cli/terminal/terminal";
+import { counted, safeLine } from "#edges/cli/terminal/terminal";
 
 export const append: Command = {
   name: "append",
@@ -110,7 +110,10 @@ async function appendBatch(writer: Writer, lines: AsyncIterable<FilledLine>): Pr
     }
   }
   if (batch.length === 0)
-    throw new LogError("invalid_request", "There is nothing to append: standard input held no entries");
+    throw new LogError(
+      "invalid_request",
+      "Nothing to append: standard input was empty. Pipe one JSON entry per line",
+    );
   const texts = batch.map((line) => line.text);
   const result = await write(writer, texts, {
     ...(key === undefined ? {} : { key }),
@@ -130,10 +133,11 @@ function inBatch(error: LogError, batch: readonly FilledLine[]): LogError {
 }
 
 function sentence({ fromSeq, toSeq, lastId, deduped, differs }: Written): string {
-  const range = fromSeq === toSeq ? `entry ${toSeq}` : `entries ${fromSeq} to ${toSeq}`;
-  if (!deduped) return `Stored ${range}, the last one is ${safeLine(lastId)}`;
-  const other = differs ? " with another body; the stored one stands" : "";
-  return `Stored before as ${range} under this key${other}; nothing was written`;
+  const range = fromSeq === toSeq ? `seq ${toSeq}` : `seq ${fromSeq} to ${toSeq}`;
+  const count = counted(toSeq - fromSeq + 1, "entry", "entries");
+  if (!deduped) return `Appended ${count} (${range}, id ${safeLine(lastId)})`;
+  const other = differs ? ", with another body: the stored one stays" : "";
+  return `Already appended ${count} under this key (${range}${other})`;
 }
 
 async function appendEach(writer: Writer, lines: AsyncIterable<FilledLine>): Promise<void> {
