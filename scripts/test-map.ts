@@ -9,8 +9,8 @@ const FOLDERS_MAX = 6;
 const HEAD = `# Which tests cover what
 
 Made by \`npm run docs:api\`. \`test/\` mirrors \`src/\`: a test covers the folder whose name its own folder has, and the modules that it
-imports. Each line names a folder of \`src\`, the tests in the folder of the same name, and behind "also" the folders of
-\`test\` whose tests import a module of it (many: more than ${FOLDERS_MAX}). A folder without tests of its own is covered from the folder above it.
+imports. Each line names a folder of \`src\`, the tests in the folder of the same name, and after "also" the folders of
+\`test\` whose tests import a module of it (many: more than ${FOLDERS_MAX}). A folder without tests is covered from the folder above it.
 
 \`npx vitest run test/log/plans\` runs the tests of \`src/log/plans\`. A name that ends in \`.e2e\` starts processes or servers; \`-cases\` are
 run by tests of several stores or edges. \`test/simulation\`, \`test/soak\` and \`test/agents\` run whole conversations through all layers.

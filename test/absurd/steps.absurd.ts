@@ -137,7 +137,7 @@ test.each(["durable-steps.ts", "same-database.ts"])(
       .replace("../../src/agent/index.ts", "holdfast/agent")
       .replace("../../src/stores/postgres/index.ts", "holdfast/postgres");
     const guide = readFileSync(
-      join(import.meta.dirname, "..", "..", "docs", "guides", "durable-steps.md"),
+      join(import.meta.dirname, "../../docs/how-to/integrate/durable-engines.md"),
       "utf8",
     );
     expect(guide).toContain(`\`\`\`typescript\n${shown}\`\`\``);

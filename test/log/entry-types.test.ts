@@ -77,7 +77,7 @@ test("a target is among the members that a store carries to where plans are made
   expect(plannedMembers("message")).toEqual([]);
 });
 
-const FORMAT = readFileSync(join(import.meta.dirname, "..", "..", "docs", "format.md"), "utf8");
+const FORMAT = readFileSync(join(import.meta.dirname, "..", "..", "docs", "reference", "format.md"), "utf8");
 
 test("the page on the format has every type of the table and no other", () => {
   const section = FORMAT.slice(FORMAT.indexOf("### Node types"), FORMAT.indexOf("### What `append` takes"));
