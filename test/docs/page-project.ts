@@ -99,7 +99,7 @@ async function runBlock(
 }
 
 /** The packages of others come from the checkout: a test asks no registry. */
-export function linkPackages(folder: string, names: readonly string[]): void {
+function linkPackages(folder: string, names: readonly string[]): void {
   for (const name of names) {
     const link = join(folder, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
