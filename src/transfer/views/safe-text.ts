@@ -6,9 +6,17 @@ const CONTROLS = /[^\P{Cc}\n\t]/gu;
 // What turns the reading direction or cannot be seen at all, so that a reader would not know it is there.
 // The braille blank and the two line separators are not among what Unicode calls ignorable, but look like nothing too.
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\uFFF9-\uFFFB]/gu;
-const EMOJI_BEFORE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?$/u;
+// Not every browser's table of pictographs has the flags, which carry a selector.
+const EMOJI_BEFORE = /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\p{Emoji}\uFE0F)\uFE0F?$/u;
 const STYLED_BEFORE = /\p{Emoji}$/u;
 const EMOJI_AFTER = /^\p{Extended_Pictographic}/u;
+// Scripts in which joiners are spelling: they choose the form of the letters around them, which shows.
+const SPELLED_WITH_JOINERS =
+  "\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Khmr}\\p{scx=Mymr}\\p{scx=Tibt}";
+const JOINERS: ReadonlySet<string> = new Set(["\u200C", "\u200D"]);
+const LETTER = `(?=[\\p{L}\\p{M}])[${SPELLED_WITH_JOINERS}]`;
+const LETTER_BEFORE = new RegExp(`${LETTER}$`, "u");
+const LETTER_AFTER = new RegExp(`^${LETTER}`, "u");
 
 /** Makes stored text safe to show: it cannot move the cursor, and cannot hide or reorder text. */
 export function safeText(text: string): string {
@@ -16,13 +24,10 @@ export function safeText(text: string): string {
 }
 
 function marker(unit: string, index: number, whole: string): string {
+  const [before, after] = [whole.slice(Math.max(0, index - 4), index), whole.slice(index + 1, index + 3)];
   // The joiner inside an emoji is seen: as the emoji.
-  if (
-    unit === "\u200D" &&
-    EMOJI_BEFORE.test(whole.slice(Math.max(0, index - 4), index)) &&
-    EMOJI_AFTER.test(whole.slice(index + 1, index + 3))
-  )
-    return unit;
+  if (unit === "\u200D" && EMOJI_BEFORE.test(before) && EMOJI_AFTER.test(after)) return unit;
+  if (JOINERS.has(unit) && LETTER_BEFORE.test(before) && LETTER_AFTER.test(after)) return unit;
   // So is the selector that chooses how an emoji looks.
   if (
     (unit === "\uFE0F" || unit === "\uFE0E") &&

@@ -44,6 +44,11 @@ function RemoteImage({ token }: { readonly token: Tokens.Image }): JSX.Element {
   );
 }
 
+/** The box of a task in a list. */
+export function Checkbox({ token }: { readonly token: Tokens.Checkbox }): JSX.Element {
+  return <input type="checkbox" checked={token.checked} disabled aria-label="Task" />;
+}
+
 function InlineToken({ token, depth }: { readonly token: Token; readonly depth: number }): ComponentChildren {
   if (depth > DEPTH_MAX) return token.raw;
   const inside = (): JSX.Element => (
@@ -58,6 +63,8 @@ function InlineToken({ token, depth }: { readonly token: Token; readonly depth: 
       return <del>{inside()}</del>;
     case "codespan":
       return <code>{(token as Tokens.Codespan).text}</code>;
+    case "checkbox":
+      return <Checkbox token={token as Tokens.Checkbox} />;
     case "br":
       return <br />;
     case "link":
