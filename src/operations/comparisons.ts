@@ -1,5 +1,5 @@
 import { LogError } from "#log/errors";
-import { parseEntryId } from "#log/ids";
+import { type ConversationId, parseEntryId } from "#log/ids";
 import { queryWords } from "#log/search";
 import type { Holdfast } from "#conversation/holdfast";
 import { diffJson, type NamedBranch, type NamedDiff } from "#transfer/views/diff-json";
@@ -31,6 +31,7 @@ export interface DiffView {
 
 export interface SearchHitView {
   readonly conversation: string;
+  readonly title: string | null;
   readonly entry: string;
   readonly seq: number;
   readonly snippet: string;
@@ -44,6 +45,21 @@ const address: Schema<string> = text({
   pattern: /^[A-Za-z0-9][A-Za-z0-9._:-]*(?:@[A-Za-z0-9][A-Za-z0-9._:-]*)?$/,
   about: "ID or ID@ENTRY",
 });
+
+/** What conversations are called; one that cannot be read has no title. */
+async function titlesOf(
+  holdfast: Holdfast,
+  conversations: ReadonlySet<ConversationId>,
+): Promise<ReadonlyMap<string, string | null>> {
+  const titles = [...conversations].map(async (id): Promise<readonly [string, string | null]> => {
+    const head = await holdfast
+      .handle(id)
+      .head()
+      .catch(() => null);
+    return [id, head?.title ?? null];
+  });
+  return new Map(await Promise.all(titles));
+}
 
 export const search = operation({
   ...row,
@@ -59,7 +75,13 @@ export const search = operation({
     hits: list(
       named(
         "Found",
-        open<SearchHitView>({ conversation: text(), entry: text(), seq: count(), snippet: text() }),
+        open<SearchHitView>({
+          conversation: text(),
+          title: nullable(text()),
+          entry: text(),
+          seq: count(),
+          snippet: text(),
+        }),
       ),
     ),
   }),
@@ -67,9 +89,11 @@ export const search = operation({
     const words = queryWords(q);
     if (words.length === 0) throw new LogError("invalid_request", "The search text must contain a word");
     const hits = await holdfast.search(q, { limit, ...within });
+    const titles = await titlesOf(holdfast, new Set(hits.map(({ conversation }) => conversation)));
     return {
       hits: hits.map(({ conversation, entry, seq, text: body }) => ({
         conversation,
+        title: titles.get(conversation) ?? null,
         entry,
         seq,
         snippet: snippetOf(body, words),
