@@ -5,7 +5,14 @@ import { build } from "vite";
 import { newestChangeMs } from "./newest-change.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const SOURCES = ["ui/**", "src/edges/http/{client,routes}/*.ts", "src/log/**/*.ts", "package-lock.json"];
+const SOURCES = [
+  "ui/**",
+  "src/edges/http/{client,routes}/*.ts",
+  "src/log/**/*.ts",
+  "src/operations/text.ts",
+  "src/transfer/views/*.ts",
+  "package-lock.json",
+];
 
 export async function buildUi(folder: string, onBuild: () => void = () => undefined): Promise<void> {
   const built = join(folder, "index.html");

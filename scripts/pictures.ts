@@ -70,7 +70,7 @@ const SHOTS: readonly Shot[] = [
     act: async (page) => {
       await page.getByRole("button", { name: "Start the replay" }).click();
       await page.waitForURL("**/replay/replay-*");
-      await page.getByText("all sent").waitFor();
+      await page.getByTestId("replay-completed").first().waitFor();
     },
   },
   { name: "runs", path: "/c/sample-outbox/runs?run=run-2", shows: ".run-facts" },
@@ -207,7 +207,7 @@ await using listening = await listen(
 const browser = await launchBrowser({ env: fontEnv() });
 try {
   const first = await enter(browser, listening, { theme: "light", size: WIDE });
-  await first.getByRole("button", { name: "Load the sample" }).click();
+  await first.getByRole("button", { name: "Load sample data" }).click();
   await first.waitForURL("**/c/sample");
   await first.context().close();
   const memory = new Memory(holdfast);

@@ -67,9 +67,9 @@ interface StateText {
 /** The states of a conversation in a list. */
 export const STATES: { readonly [S in ConversationState]: StateText } = {
   quiet: { label: "idle", description: "Idle" },
-  working: { label: "running", description: "A turn is running" },
-  waiting: { label: "waiting for you", description: "Needs your input" },
-  cut_off: { label: "interrupted", description: "The process running the last turn stopped" },
+  working: { label: "running", description: "Running" },
+  waiting: { label: "waiting for you", description: "Waiting for you" },
+  cut_off: { label: "interrupted", description: "Interrupted: the process running the last turn stopped" },
   stopped: { label: "stopped", description: "The last turn was stopped" },
   failed: { label: "failed", description: "The last turn failed" },
   limited: { label: "paused", description: "Paused until the agent's limit resets" },
@@ -78,6 +78,11 @@ export const STATES: { readonly [S in ConversationState]: StateText } = {
   newer_format: { label: "newer format", description: "Written by a newer version of Holdfast" },
   gone: { label: "erased", description: "Erased" },
 };
+
+/** The same with the time at which a limit ends, in the text of the reader's clock. */
+export function stateText(state: ConversationState, until: string | null): string {
+  return state === "limited" && until !== null ? `Paused until ${until}` : STATES[state].description;
+}
 
 interface EndingText {
   /** A clause, for a line about the turn. */

@@ -211,7 +211,7 @@ test("so is what lies over a page, and what opens on it", async () => {
   await over("edit", ".edit-form");
   await page.keyboard.press("s");
   await over("label", ".entry.is-selected");
-  await page.getByLabel("Trouble", { exact: true }).click();
+  await page.getByLabel("Simulate failure", { exact: true }).click();
   await over("trouble", ".composer");
   await page.locator("button.title-button").click();
   await over("rename", ".head-row");

@@ -29,7 +29,7 @@ const composer = () => page.getByLabel("Message to the agent");
 const prose = (words: string) => page.locator(".msg:not(.user) .prose", { hasText: words });
 
 /** A prompt, or words for the turn that runs. */
-async function say(words: string, as: "Send" | "Steer" = "Send"): Promise<void> {
+async function say(words: string, as: "Send" | "Send now" = "Send"): Promise<void> {
   await page.getByRole("button", { name: as, exact: true }).waitFor();
   await composer().fill(words);
   await composer().press("Enter");
@@ -48,7 +48,7 @@ async function ended(): Promise<string | null> {
 
 test("a call waits for a person, who allows or denies it; what was thought is folded", async () => {
   await say("Post it");
-  const asked = page.getByRole("group", { name: "Waits for you" });
+  const asked = page.getByRole("group", { name: "Waiting for you" });
   await asked.getByText("post", { exact: true }).waitFor();
   await page.locator(".card .res", { hasText: /waiting for you/i }).waitFor();
   await picture(page, "conversation-approval");
@@ -74,7 +74,7 @@ test("words come while they are said; a turn that runs is steered, and the steer
   const writing = page.getByRole("article", { name: "Being written" });
   await writing.getByText("Working, word by word").waitFor();
   await picture(page, "conversation-writing");
-  await say("Faster", "Steer");
+  await say("Faster", "Send now");
   await expect.poll(async () => (await log.facts(["steer"])).length).toBeGreaterThan(0);
   gate("work").resolve();
   await prose("As fast as I can").waitFor();
@@ -104,18 +104,20 @@ test("a turn is stopped, says so, and is gone on with; one that failed is sent a
 test("another model is chosen for the next prompt", async () => {
   await page.getByLabel("Agent and model").selectOption({ label: "loop, scripted/two" });
   await say("Who are you?");
-  await page.locator(".msg .who", { hasText: "two" }).waitFor();
+  await page.locator(".msg .who", { hasText: "two" }).first().waitFor();
 });
 
 test("a message is hidden, brought back and labelled, and a conversation renamed", async () => {
   const prompt = page.locator(".msg.user", { hasText: "Who are you?" });
   await prompt.hover();
   await prompt.getByRole("button", { name: /^More/ }).click();
-  await prompt.getByRole("button", { name: "Hide from the context" }).click();
-  await prompt.getByText("hidden from the context").waitFor();
-  await prompt.getByRole("button", { name: "Bring back into the context" }).click();
-  await prompt.getByText("hidden from the context").waitFor({ state: "detached" });
-  await prompt.getByRole("button", { name: "Label" }).click();
+  await page.getByRole("menuitem", { name: "Hide from the model" }).click();
+  await prompt.getByTestId("hidden").waitFor();
+  await prompt.getByRole("button", { name: /^More/ }).click();
+  await page.getByRole("menuitem", { name: "Show to the model" }).click();
+  await prompt.getByTestId("hidden").waitFor({ state: "detached" });
+  await prompt.getByRole("button", { name: /^More/ }).click();
+  await page.getByRole("menuitem", { name: "Label" }).click();
   await page.getByRole("textbox", { name: "Label" }).fill("a question");
   await page.keyboard.press("Enter");
   await prompt.locator(".tag", { hasText: "a question" }).waitFor();
@@ -141,7 +143,7 @@ test("images are shown; the views leave out what they say, and keys go through t
   await page.locator("main").focus();
   await page.keyboard.press("v");
   await page.getByRole("button", { name: "Focused", pressed: true }).waitFor();
-  await expect.poll(() => page.locator(".card").count()).toBe(0);
+  await expect.poll(() => page.locator(".card", { hasText: /done/ }).count()).toBe(0);
   await page.keyboard.press("v");
   await page.getByText('"parentId":').first().waitFor();
   await page.keyboard.press("v");
@@ -182,11 +184,11 @@ test("keys do what their help says, not where somebody types, and can be switche
   await page.keyboard.press("f");
   await page.getByRole("status").filter({ hasText: "cut off" }).waitFor();
   expect(new URL(page.url()).pathname).toBe("/c/acts");
-  await page.keyboard.press("Alt+ArrowLeft");
+  await page.keyboard.press("h");
   await isSelected("Run on").waitFor();
 
   await page.keyboard.press("?");
-  const help = page.getByRole("dialog", { name: "Keys" });
+  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await help.locator("kbd").first().waitFor();
   const told = await help.locator("kbd").allTextContents();
   const wanted = Object.values(KEY_TABLE).filter(
@@ -200,7 +202,7 @@ test("keys do what their help says, not where somebody types, and can be switche
   await page.locator("main").focus();
   await page.keyboard.press("t");
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search or jump" }).fill("Keys");
+  await page.getByRole("combobox", { name: "Search or jump" }).fill("Keyboard");
   await page.keyboard.press("Enter");
   expect(new URL(page.url()).pathname).toBe("/c/acts");
   await help.getByRole("checkbox").check();
@@ -219,7 +221,7 @@ test("keys do what their help says, not where somebody types, and can be switche
   await prose("Answered").first().waitFor();
   await page.keyboard.press("]");
   await page.waitForURL("**/c/older");
-  await page.getByText("The conversation began").waitFor();
+  await page.getByTestId("note-conversation").waitFor();
   await page.keyboard.press("[");
   await page.waitForURL("**/c/acts");
   await prose("Gone on with").first().waitFor();
@@ -258,7 +260,7 @@ test("a server that goes away takes nothing from the page, and words that were n
   const shown = await prose("Six").count();
   await ui.stop();
   await say("Unsent words");
-  const banner = page.locator(".banner", { hasText: "does not answer" });
+  const banner = page.locator(".banner", { hasText: "not responding" });
   await banner.waitFor();
   await expect.poll(() => composer().inputValue()).toBe("Unsent words");
   await expect.poll(() => prose("Six").count()).toBe(shown);
@@ -287,7 +289,7 @@ test("a tab that nobody looks at lets go of its stream, and catches up", async (
 test("a browser that is not known any more is told what to do, and goes on when it is let in again", async () => {
   await page.context().clearCookies();
   await say("Kept words");
-  const banner = page.locator(".banner", { hasText: "not signed in" });
+  const banner = page.locator(".banner", { hasText: "signed out" });
   await banner.getByText("holdfast ui").waitFor();
   await expect.poll(() => composer().inputValue()).toBe("Kept words");
   await log.append(tall("Unseen"));

@@ -11,7 +11,7 @@ let ui: Ui;
 beforeAll(async () => {
   ui = await openUi({ agents: { simulated: simulatedSource(100, HOUR_MS) } });
   const page = await ui.open();
-  await page.getByRole("button", { name: "Load the sample" }).click();
+  await page.getByRole("button", { name: "Load sample data" }).click();
   await page.waitForURL("**/c/sample");
   await ui.closePages();
 });
@@ -40,12 +40,12 @@ test("another way at the same prompt is one press away, and in the address", asy
   await page.locator(".entry.is-selected .sib").waitFor();
   await expect.poll(() => page.locator(".entry.is-selected .sib .n").textContent()).toBe("2/2");
   await picture(page, "conversation-siblings");
-  await page.keyboard.press("Alt+ArrowUp");
+  await page.keyboard.press("(");
   await page.getByText("I could, but which guests?").first().waitFor();
   expect(page.url()).toContain("at=u3");
   await expect.poll(() => page.locator(".entry.is-selected .sib .n").textContent()).toBe("1/2");
   // The conversation's own is not held at the end it has now.
-  await page.keyboard.press("Alt+ArrowDown");
+  await page.keyboard.press(")");
   await page.waitForURL("**/c/sample?at=u4");
 });
 
@@ -65,7 +65,7 @@ test("told a fact and struck by trouble, it still answers; two tabs see it as it
   await say(page, "remember guest=Ada");
   await reply(page, "guest").waitFor();
   await reply(other, "guest").waitFor();
-  await page.getByLabel("Trouble", { exact: true }).click();
+  await page.getByLabel("Simulate failure", { exact: true }).click();
   await picture(page, "conversation-trouble");
   await page.getByRole("button", { name: "Empty answer" }).click();
   await page.locator(".armed").waitFor();
@@ -81,7 +81,7 @@ test("what is written while its agent is parked is not sent, and waits where it 
   const page = await ui.open();
   await page.getByRole("button", { name: "New" }).click();
   await page.waitForURL("**/c/*");
-  await page.getByLabel("Trouble", { exact: true }).click();
+  await page.getByLabel("Simulate failure", { exact: true }).click();
   await page.getByRole("button", { name: "Rate limit" }).click();
   await page.locator(".armed").waitFor();
   await say(page, "remember cake=lemon");
@@ -102,7 +102,7 @@ test("a prompt is edited on a branch of its own, and a fork goes its own way", a
   await page.keyboard.press("Escape");
   await page.locator(".msg.user").hover();
   await page.getByRole("button", { name: /Edit/ }).first().click();
-  await page.getByLabel("Other words in its place").fill("remember venue=garden");
+  await page.getByLabel("Edit message").fill("remember venue=garden");
   await page.keyboard.press("Control+Enter");
   await page.locator(".msg.user", { hasText: "garden" }).waitFor();
   await reply(page, "venue").waitFor();
@@ -122,12 +122,13 @@ test("one that is erased elsewhere while it is open is no longer shown, and the 
   const page = await ui.open({ path: "/c/erased", expected: /status of 404|ERR_INCOMPLETE/ });
   await page.locator(".msg.user", { hasText: "A secret" }).waitFor();
   await erased.erase();
-  const told = page.locator(".banner.bad", { hasText: "may have been erased" });
+  const told = page.locator(".banner.bad", { hasText: "conversation_not_found" });
   await told.waitFor();
   await expect.poll(() => page.getByText("A secret").count()).toBe(0);
   await expect.poll(() => page.getByRole("link", { name: "Soon gone" }).count()).toBe(0);
-  // It lies below the tabs, not on them.
-  const tabs = await page.locator(".tabs").boundingBox();
-  expect((await told.boundingBox())?.y).toBeGreaterThanOrEqual((tabs?.y ?? 0) + (tabs?.height ?? 0));
+  // It lies below the head, which has no tabs any more.
+  const head = await page.locator(".head").boundingBox();
+  expect((await told.boundingBox())?.y).toBeGreaterThanOrEqual((head?.y ?? 0) + (head?.height ?? 0));
+  expect(await page.locator(".tabs a").count()).toBe(0);
   await picture(page, "conversation-erased");
 });

@@ -61,12 +61,9 @@ async function ask(): Promise<void> {
   await send();
 }
 
-async function strike(name: string | RegExp): Promise<void> {
-  await page.getByLabel("Trouble", { exact: true }).click();
-  await page
-    .getByRole("group", { name: "Trouble for the simulated agent" })
-    .getByRole("button", { name })
-    .click();
+async function strike(failure: string): Promise<void> {
+  await page.getByLabel("Simulate failure", { exact: true }).click();
+  await page.getByTestId(`failure-${failure}`).click();
 }
 
 /** Whether the tour's frame lies around a prompt with these words. */
@@ -92,7 +89,7 @@ async function stillKnows(times: number): Promise<void> {
 }
 
 test("told a fact, it still answers after a limit, a crash and a kill of the server, and is forked, edited, compared and replayed", async () => {
-  await page.getByText("No conversations yet").waitFor();
+  await page.getByTestId("no-conversations").waitFor();
   await button("New").click();
   await button("My name is Ada").click();
   await expect.poll(() => page.getByLabel("Message to the agent").inputValue()).toBe("My name is Ada");
@@ -100,26 +97,26 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await send();
   await answers(/your name is Ada/).waitFor();
 
-  await strike(/Rate limit/);
+  await strike("limit");
   await page.locator(".armed", { hasText: "Rate limit" }).waitFor();
   await ask();
   await page.locator(".ribbon[data-cause=parked]").waitFor();
-  await button(/Send (?:it again then|the prompt again)/).click();
+  await page.locator(".go-on button").click();
   await stillKnows(1);
-  await page.locator(".trouble-note.over", { hasText: "Rate limit has struck" }).waitFor();
+  await page.locator(".trouble-note.over", { hasText: "Rate limit" }).waitFor();
 
-  await strike(/Empty answer/);
-  await button("Call off").click();
+  await strike("empty");
+  await button("Cancel").click();
   await expect.poll(() => page.locator(".armed").count()).toBe(0);
-  await strike(/^Crash Its process dies when/);
+  await strike("crash");
   await page.locator(".armed", { hasText: "Crash" }).waitFor();
   await ask();
   await stillKnows(2);
   await page.locator(".ribbon[data-cause=again]").waitFor();
   await expect.poll(() => page.locator(".ribbon.roll").count()).toBe(0);
 
-  await strike(/Kill this server/);
-  await page.locator(".trouble-note.over", { hasText: "was killed, and was back" }).waitFor();
+  await strike("kill_server");
+  await page.locator(".trouble-note.over", { hasText: "came back" }).waitFor();
   await ask();
   await stillKnows(3);
   await page.locator(".ribbon[data-cause=lost]").waitFor();
@@ -138,7 +135,7 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await stillKnows(3);
   await first.hover();
   await button(/Edit/).first().click();
-  await page.getByLabel("Other words in its place").fill("My name is Cleo");
+  await page.getByLabel("Edit message").fill("My name is Cleo");
   await button("Save as new branch and run").click();
   await answers(/your name is Cleo/).waitFor();
   await expect.poll(() => page.locator(".sib .n").first().textContent()).toBe("2/2");
@@ -146,23 +143,21 @@ test("told a fact, it still answers after a limit, a crash and a kill of the ser
   await page.getByRole("link", { name: "Tree", exact: true }).click();
   for (const words of ["My name is Cleo", "My name is Ada"]) {
     await page.locator(".tree-row", { hasText: words }).first().click();
-    await button("Pick to compare").click();
+    await button("Select to compare").click();
   }
   await page.getByRole("link", { name: "Compare" }).click();
   await page.waitForURL("**/diff?**");
-  await page
-    .getByText(/They part/)
-    .first()
-    .waitFor();
+  await page.getByTestId("parting").waitFor();
 
   await page.goBack();
   await page.getByRole("link", { name: "Conversation", exact: true }).click();
   await first.hover();
-  await page.getByRole("link", { name: "Replay from here" }).first().click();
+  await button("More actions").first().click();
+  await page.getByRole("menuitem", { name: "Replay from here" }).click();
   await button("Start the replay").click();
   await page.waitForURL("**/replay/replay-*");
-  await page.getByText("all sent").waitFor();
-  await page.getByText(/^The same calls/).waitFor();
+  await page.getByTestId("replay-completed").waitFor();
+  await page.getByText(/^Same calls/).waitFor();
   await picture(page, "first-visit-replayed");
 });
 
@@ -185,8 +180,8 @@ test("a server that is killed in the middle of an answer leaves what it said, an
   await write.fill("My name is Ada; work 20000");
   await send();
   await page.locator(".msg", { hasText: "Step 3 of 20000" }).waitFor();
-  await strike(/Kill this server/);
-  await page.locator(".msg", { hasText: "broke off" }).waitFor();
+  await strike("kill_server");
+  await page.locator(".msg", { has: page.getByTestId("interrupted") }).waitFor();
   await button("Continue").click();
   await page.locator(".msg[aria-busy=true]", { hasText: "of 20000" }).waitFor();
   await button("Stop this turn").click();
@@ -219,7 +214,7 @@ test("the tour is taken by keys, shows a session that is survived, and is offere
     for (const _ of step === 1 ? [1, 2] : [1, 2, 3]) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
   }
-  expect(titles.join()).toMatch(/History.*Conversation.*Trouble.*Survived.*Fork.*Tree.*Palette/);
+  expect(titles.join()).toMatch(/History.*Conversation.*Simulate failure.*Survived.*Fork.*Tree.*Palette/);
   await card.waitFor({ state: "detached" });
   await expect.poll(() => page.locator(".tree-row", { hasText: "My name is Bea" }).count()).toBe(1);
   await page.goto(new URL("/", ui.link).href);
@@ -228,8 +223,8 @@ test("the tour is taken by keys, shows a session that is survived, and is offere
   // Again by the palette; Escape ends it.
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search or jump" }).waitFor();
-  await page.keyboard.type("tour of two");
-  await page.getByRole("option", { name: /tour of two minutes/, selected: true }).waitFor();
+  await page.keyboard.type("minute tour");
+  await page.getByRole("option", { name: /tour/, selected: true }).waitFor();
   await page.keyboard.press("Enter");
   await card.getByRole("heading").and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Escape");
@@ -240,7 +235,7 @@ test("on a phone the tour is found behind More, and its card leaves free what it
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(new URL("/", ui.link).href);
   await button("More").click();
-  await button(/tour of two minutes/).click();
+  await button(/2-minute tour/).click();
   const card = page.getByRole("complementary", { name: "Tour" });
   for (let step = 1; step <= 7; step++) {
     await card.getByRole("heading", { name: `Step ${step} of 7` }).waitFor();
@@ -258,7 +253,7 @@ test("without an agent nothing can be sent, and the page says so; of two, the on
   const alone = await none.open();
   await alone.getByText("This server has no agent").waitFor();
   await alone.getByRole("button", { name: "New" }).click();
-  await alone.getByText("nothing can be sent here").waitFor();
+  await alone.locator(".barred").waitFor();
   expect(await alone.getByRole("button", { name: "Send", exact: true }).isDisabled()).toBe(true);
 
   const simulated = simulatedSource(100);
@@ -269,12 +264,12 @@ test("without an agent nothing can be sent, and the page says so; of two, the on
   await both.getByRole("button", { name: "New" }).click();
   const choice = both.getByLabel("Agent and model");
   await choice.waitFor();
-  await expect.poll(() => both.getByLabel("Trouble", { exact: true }).count()).toBe(0);
+  await expect.poll(() => both.getByLabel("Simulate failure", { exact: true }).count()).toBe(0);
   await choice.selectOption("simulated");
-  await both.getByLabel("Trouble", { exact: true }).waitFor();
+  await both.getByLabel("Simulate failure", { exact: true }).waitFor();
   await both.getByRole("button", { name: "My name is Ada" }).click();
   await both.getByRole("button", { name: "Send", exact: true }).click();
   await both.getByText("Noted: your name is Ada").waitFor();
   await both.reload();
-  await both.getByLabel("Trouble", { exact: true }).waitFor();
+  await both.getByLabel("Simulate failure", { exact: true }).waitFor();
 });

@@ -34,9 +34,9 @@ function writeSession(): void {
 
 test("an empty store leads to the sample, and the sample into the history", async () => {
   const page = await ui.open();
-  await page.getByText("No conversations yet").waitFor();
+  await page.getByTestId("no-conversations").waitFor();
   await picture(page, "history-empty");
-  await page.getByRole("button", { name: "Load the sample" }).click();
+  await page.getByRole("button", { name: "Load sample data" }).click();
   await page.waitForURL("**/c/sample");
   await page.getByRole("link", { name: "History" }).first().click();
   await page.getByRole("link", { name: "Plan the party" }).first().waitFor();
@@ -95,7 +95,7 @@ test("badges and filters say how conversations stand; a session that only an age
   const row = page.locator(".list-row.item", { hasText: "A call without a result" });
   await row.getByText("1 issue", { exact: false }).waitFor({ state: "attached" });
   await row.locator(".c-dot .open").waitFor();
-  await page.getByText("Only in an agent’s own folder").waitFor();
+  await page.getByTestId("found-here").waitFor();
   await picture(page, "history-badges");
   const titles = (): Promise<readonly string[]> => page.locator(".list-row.item .title").allTextContents();
   const only = async (): Promise<void> => {
@@ -109,7 +109,7 @@ test("badges and filters say how conversations stand; a session that only an age
   await page.reload();
   await only();
   await page.getByLabel("Cost").selectOption("10");
-  await page.getByText("No conversations match").waitFor();
+  await page.getByTestId("no-match").waitFor();
   await picture(page, "history-none");
   await page.getByRole("button", { name: "Clear filters" }).click();
   await page.waitForURL(`${ui.url}/`);
@@ -118,13 +118,13 @@ test("badges and filters say how conversations stand; a session that only an age
   await page.goto(`${ui.url}/?model=${encodeURIComponent("x/dear")}&cost=1`);
   await only();
   await page.goto(`${ui.url}/?status=agent_only`);
-  await page.getByText("1 session, not yet in the store").waitFor();
+  await page.getByTestId("found-here").getByText("1 session").waitFor();
   await expect.poll(() => page.locator(".list-row.item").count()).toBe(1);
   await page.getByRole("button", { name: /^Import Gate code/ }).click();
   await page.waitForURL(`**/c/claude%3A${SESSION}`);
   await page.getByText("Gate code <b>for</b> the orchard").first().waitFor();
   await page.goto(`${ui.url}/?status=agent_only`);
-  await page.getByText("No conversations match").waitFor();
+  await page.getByTestId("no-match").waitFor();
 });
 
 test("the palette and the list are used by keys alone", async () => {

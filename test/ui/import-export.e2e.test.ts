@@ -71,7 +71,7 @@ async function drop(page: Page, name: string, text: string): Promise<void> {
   // A browser sends it every 50 ms while a file is held over a page.
   const over = async (): Promise<number> => {
     await page.dispatchEvent("body", "dragover", { dataTransfer: data });
-    return page.getByText("Nothing is imported yet").count();
+    return page.getByTestId("drop-here").count();
   };
   await expect.poll(over).toBe(1);
   await page.dispatchEvent("body", "drop", { dataTransfer: data });
@@ -90,7 +90,7 @@ test("a bundle that is dropped on the history is shown before it is imported; wh
   await family.getByText("Bundle, version").waitFor();
   await expect.poll(() => family.locator("tbody tr").count()).toBe(3);
   await expect.poll(() => family.locator(".tag").allTextContents()).toEqual(["new", "new", "new"]);
-  await family.getByText("Import under fresh ids, beside").waitFor();
+  await family.getByText("Import with new ids").waitFor();
   await family.getByRole("checkbox").uncheck();
   await expect.poll(() => family.locator(".tag").allTextContents()).toEqual(["new", "conflict", "new"]);
   await expect.poll(() => page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
@@ -99,7 +99,7 @@ test("a bundle that is dropped on the history is shown before it is imported; wh
   await picture(page, "import-conflict");
   await family.getByRole("checkbox").check();
   await page.getByRole("button", { name: "Import 3 conversations" }).click();
-  await page.getByText("3 conversations of 1 file imported.").waitFor();
+  await page.getByTestId("imported").waitFor();
   await picture(page, "import-done");
   await family.getByRole("link", { name: "<img src=x onerror=alert(1)> Plan" }).click();
   await page.getByText("Hello").first().waitFor();
@@ -113,10 +113,9 @@ test("under its own ids it is imported once, and the second time it is here alre
   const path = fileCalled("again.jsonl", bundle);
   await choose(page, path);
   await page.getByRole("button", { name: "Import 3 conversations" }).click();
-  await page.getByText("3 conversations of 1 file imported.").waitFor();
+  await page.getByTestId("imported").waitFor();
   await choose(page, path);
   const second = item(page, "again.jsonl").nth(1);
-  await second.getByText("it is here already").first().waitFor();
   await expect.poll(() => second.locator(".tag").allTextContents()).toEqual(["same", "same", "same"]);
   await expect.poll(() => page.getByRole("button", { name: /^Import \d/ }).count()).toBe(0);
   expect((await (await ui.holdfast.conversation("root")).head()).title).toBe("Root");
@@ -128,17 +127,17 @@ test("every hostile, torn, packed or strange file has one clear error of its own
   const named = (name: string): string | Uint8Array =>
     all.find((one) => one.name === name)?.text ?? expect.fail(name);
   const strange: Readonly<Record<string, readonly [string | Uint8Array, string]>> = {
-    "half.jsonl": [bundle.slice(0, bundle.length / 2), "It is damaged"],
-    "path.jsonl": [named("a conversation in a bundle called by a path"), "can be no id"],
-    "passwd.jsonl": [named('a conversation called "../../etc/passwd"'), "can be no id"],
+    "half.jsonl": [bundle.slice(0, bundle.length / 2), "damaged"],
+    "path.jsonl": [named("a conversation in a bundle called by a path"), "invalid id"],
+    "passwd.jsonl": [named('a conversation called "../../etc/passwd"'), "invalid id"],
     "deep.jsonl": [named("a payload nested too deep"), "damaged"],
-    "picture.png": [Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 1]), "This file is no text."],
-    "bomb.gz": [gzipSync(Buffer.alloc(20_000_000)), "This file is packed."],
-    "bomb.zip": [Buffer.from("PK\u0003\u0004rest"), "This file is packed."],
+    "picture.png": [Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 1]), "This file is not text."],
+    "bomb.gz": [gzipSync(Buffer.alloc(20_000_000)), "This file is compressed."],
+    "bomb.zip": [Buffer.from("PK\u0003\u0004rest"), "This file is compressed."],
     "empty.jsonl": ["", "This file is empty."],
     "claude.jsonl": [
       '{"type":"user","sessionId":"s","uuid":"u","parentUuid":null}\n',
-      "transcript of Claude Code",
+      "Claude Code session file",
     ],
     "<b>odd</b>.txt": ["hello\n", "neither a bundle nor a session log"],
     "line.jsonl": ["x".repeat(40_000_000), "neither a bundle nor a session log"],
@@ -159,9 +158,9 @@ test("every hostile, torn, packed or strange file has one clear error of its own
   expect(await Array.fromAsync(ui.holdfast.listAll(), ({ conversation }) => conversation)).toEqual(before);
   await picture(page, "import-errors");
   const half = item(page, "half.jsonl");
-  await half.getByRole("button", { name: "See what can be reached" }).click();
+  await half.getByRole("button", { name: "Show the readable part" }).click();
   await half.locator("tbody tr").first().waitFor();
-  await half.getByRole("button", { name: /^Take/ }).click();
+  await half.getByRole("button", { name: /^Remove/ }).click();
   await expect.poll(() => half.count()).toBe(0);
 });
 
@@ -194,10 +193,10 @@ test("each redaction is shown where it stands and can be kept; what was looked a
     false,
   ]);
   await page.getByRole("checkbox", { name: "Thinking" }).uncheck();
-  await page.getByRole("checkbox", { name: /Addresses/ }).check();
+  await page.getByRole("checkbox", { name: /email addresses/ }).check();
   await page.getByText("3 redactions").waitFor();
   await page.getByLabel("Branch").selectOption({ index: 1 });
-  await page.getByRole("button", { name: /^Keep it.*access token in entry .*text$/ }).click();
+  await page.getByRole("button", { name: /^Keep.*access token in entry .*text$/ }).click();
   await page.getByText("1 kept").waitFor();
   expect(page.url()).toContain("without=thinking");
   const [kept] = await Promise.all([
@@ -216,7 +215,7 @@ test("each redaction is shown where it stands and can be kept; what was looked a
 test("a redacted bundle is made when somebody says that it is to be read; a whole one goes to another store", async () => {
   const page = await ui.open({ path: "/export?conversation=leaky&format=bundle" });
   const button = page.getByRole("button", { name: "Download" });
-  await page.getByText("cannot be gone on with").waitFor();
+  await page.getByTestId("not-ready").waitFor();
   expect(await button.isDisabled()).toBe(true);
   await picture(page, "export-bundle");
   const bytes = async (): Promise<string> => {
@@ -224,12 +223,12 @@ test("a redacted bundle is made when somebody says that it is to be read; a whol
     expect(file.suggestedFilename()).toMatch(/\.holdfast\.jsonl$/);
     return readFileSync(await file.path(), "utf8");
   };
-  await page.getByRole("checkbox", { name: /not resumable/ }).check();
+  await page.getByRole("checkbox", { name: /read-only/ }).check();
   await page.locator("button.primary:not([disabled])").waitFor();
   const redacted = await bytes();
   expect([redacted.includes(KEY), redacted.includes('"redacted":true')]).toEqual([false, true]);
-  await page.getByRole("checkbox", { name: /Take out/ }).uncheck();
-  await page.getByText("secrets among it").waitFor();
+  await page.getByRole("checkbox", { name: /^Remove/ }).uncheck();
+  await page.getByTestId("secrets-kept").waitFor();
   await page.locator("button.primary:not([disabled])").waitFor();
   const whole = await bytes();
   await using other = await openHoldfast({ store: "memory:" });

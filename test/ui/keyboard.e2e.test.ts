@@ -70,7 +70,7 @@ const said = (page: Page, words: string) => page.locator(".msg .prose", { hasTex
 
 test("a conversation is begun, asked, approved, edited, forked, compared, found again, replayed and exported by keys alone", async () => {
   const page = await ui.open();
-  await page.getByText("No conversations yet").waitFor();
+  await page.getByTestId("no-conversations").waitFor();
   await press(page, "Tab");
   expect(await page.evaluate<string>(FOCUS)).toBe("Skip to content");
   await press(page, "Enter");
@@ -147,7 +147,9 @@ test("a conversation is begun, asked, approved, edited, forked, compared, found 
   await page.locator(".entry.is-selected").waitFor();
   expect(await expectFocus(page)).toMatch(/^Entry \d+$/);
   // Sent once more from there.
-  await tabTo(page, /^Replay from here$/);
+  await tabTo(page, /^More actions$/);
+  await press(page, "Enter");
+  await page.getByRole("menuitem", { name: "Replay from here" }).and(page.locator(":focus")).waitFor();
   await press(page, "Enter");
   await page.waitForURL("**/replay?*");
   await page.getByRole("button", { name: "Start the replay" }).waitFor();
@@ -181,7 +183,7 @@ test("theme, text, contrast, motion and single keys are set by keys; what is ove
   await press(page, "Enter");
   await page.locator("html[data-theme=light]").waitFor();
   await press(page, "?");
-  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
   await press(page, "Escape");
   await page.locator("dialog").waitFor({ state: "detached" });
   await expectFocus(page);

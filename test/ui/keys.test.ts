@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isSingle, KEY_TABLE, type KeyRow, keyWords } from "../../ui/src/frame/key-table.ts";
+import { isModPressed, isSingle, KEY_TABLE, type KeyRow, keyWords } from "../../ui/src/frame/key-table.ts";
 import { filesUnder } from "../support/files-under.ts";
 
 const ROWS: readonly KeyRow[] = Object.values(KEY_TABLE);
@@ -11,8 +11,7 @@ const on = (where: string): readonly string[] =>
   ROWS.filter((row) => row.where === where || row.where === "everywhere").map(({ keys }) => keys);
 
 test("a conversation has a key for everything that is done often", () => {
-  const wanted =
-    "mod+k / mod+f j k J K [ ] alt+ArrowUp alt+ArrowDown alt+ArrowLeft alt+ArrowRight t d f e x o v y s ? Escape";
+  const wanted = "mod+k / mod+f j k J K [ ] ( ) h l t d f e x o v y s ? Escape";
   expect(on("conversation")).toEqual(expect.arrayContaining([...wanted.split(" "), "g l"]));
   expect(on("history")).toEqual(expect.arrayContaining(["mod+k", "/", "j", "k", "?"]));
 });
@@ -27,11 +26,29 @@ test.each([...new Set(ROWS.map(({ where }) => where))])("on %s no key means two 
 
 test("letters alone can be switched off, and keys are told by what is printed on them", () => {
   expect(ROWS.filter(({ keys }) => !isSingle(keys)).map(({ keys }) => keys)).toEqual(
-    expect.arrayContaining(["mod+k", "alt+ArrowUp", "Escape"]),
+    expect.arrayContaining(["mod+k", "Escape"]),
   );
   expect(["g l", "?", "J"].every(isSingle)).toBe(true);
-  expect(["mod+k", "alt+ArrowUp", "Escape", "g l"].map(keyWords)).toEqual(["Ctrl K", "Alt ↑", "Esc", "g l"]);
+  const shown = (isMac: boolean): readonly string[] =>
+    ["mod+k", "Escape", "g l"].map((keys) => keyWords(keys, isMac));
+  expect([shown(false), shown(true)]).toEqual([
+    ["Ctrl K", "Esc", "g l"],
+    ["⌘K", "Esc", "g l"],
+  ]);
   expect(ROWS.filter(({ does }) => does === "")).toEqual([]);
+});
+
+test("B34: on a Mac shortcuts have Cmd, and Ctrl is left to editing", () => {
+  const [ctrl, cmd] = [
+    { ctrlKey: true, metaKey: false },
+    { ctrlKey: false, metaKey: true },
+  ];
+  expect([isModPressed(ctrl, true), isModPressed(cmd, true)]).toEqual([false, true]);
+  expect([isModPressed(ctrl, false), isModPressed(cmd, false)]).toEqual([true, true]);
+});
+
+test("B4: no key of ours has Alt, which browsers go back and forward with", () => {
+  expect(ROWS.filter(({ keys }) => /alt/i.test(keys))).toEqual([]);
 });
 
 test("every key is bound by its row, and every row by somebody", () => {

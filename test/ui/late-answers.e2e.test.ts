@@ -122,9 +122,10 @@ test("words that are not taken come back before those that were written meanwhil
 test("what is being edited stays while the header cannot be read, and is saved once however often it is pressed", async () => {
   const log = await ui.holdfast.conversation("one");
   await goTo("/c/one");
+  await page.getByRole("button", { name: "Dismiss" }).click();
   await message("Asked in one").hover();
   await message("Asked in one").getByRole("button", { name: /^Edit/ }).click();
-  const field = page.getByLabel("Other words in its place");
+  const field = page.getByLabel("Edit message");
   await field.fill("Who are you?");
   const isHeader = isGet("/api/conversations/one/thread");
   const refused = page.waitForResponse((one) => one.status() === 503);
@@ -190,7 +191,7 @@ test("a page that was refused goes on by itself", async () => {
   await page.locator(".banner.bad").waitFor();
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.locator(".banner.bad").waitFor({ state: "detached" });
-  await page.getByRole("region", { name: "Chain" }).waitFor();
+  await page.getByRole("region", { name: "Sessions" }).waitFor();
 });
 
 test("a list that was asked for by other filters is not shown, and what is looked at shows nothing of another", async () => {
@@ -248,7 +249,7 @@ test("words for a turn that is over when they come are shown to be waiting", asy
   await page.getByRole("button", { name: "Send", exact: true }).waitFor();
   await composer().fill("Work");
   await composer().press("Enter");
-  await page.getByRole("button", { name: "Steer", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Send now", exact: true }).waitFor();
   const { held } = await nextHeld(isPost("/api/conversations/one/steers"), "asked");
   await composer().fill("Too late for it");
   await composer().press("Enter");
@@ -264,7 +265,7 @@ test("an entry of another branch is shown on that branch, and what is written go
   await goTo("/c/one?at=one-asked");
   await page.waitForURL("**/c/one?at=one-asked&leaf=one-told");
   await message("Told in one").waitFor();
-  await page.getByPlaceholder("it goes on from this branch").waitFor();
+  await page.getByPlaceholder("continue this branch").waitFor();
   // And back to what the conversation itself goes on with.
   await page.locator("main").focus();
   await page.keyboard.press("Escape");

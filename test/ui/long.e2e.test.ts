@@ -31,7 +31,7 @@ test("it opens at its end, and is scrolled through without filling the page or t
     await page.evaluate(`window.scrollTo(0, document.documentElement.scrollHeight * ${share})`);
     await page.locator(".thread .msg").nth(4).waitFor();
   }
-  await page.getByText("Prompt 0", { exact: true }).waitFor();
+  await page.locator(".thread").getByText("Prompt 0", { exact: true }).waitFor();
   await expect.poll(() => page.locator(".virtual-row").count()).toBeLessThan(60);
   expect(await heap()).toBeLessThan(80_000_000);
 });

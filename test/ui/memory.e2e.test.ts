@@ -46,7 +46,7 @@ const row = (page: Page, title: string) => page.locator(".memory-line", { hasTex
 
 test("what is remembered is added, found, edited against others' words, removed and restored by keys, and says how it came to be", async () => {
   const page = await ui.open({ path: "/memory", expected: /status of (?:409|500)/ });
-  await page.getByText("Nothing is remembered here yet").waitFor();
+  await page.getByTestId("no-memory").waitFor();
   await page.getByText("holdfast memory add").waitFor();
   await picture(page, "memory-empty");
   await page.keyboard.press("n");
@@ -72,7 +72,7 @@ test("what is remembered is added, found, edited against others' words, removed 
 
   await page.getByRole("button", { name: "Edit" }).press("Enter");
   const form = page.getByRole("form", { name: "Edit it" });
-  await form.getByLabel("What is to be remembered").fill("My words\nof two lines");
+  await form.getByLabel("Memory text").fill("My words\nof two lines");
   await memory.save("user", { key: "测试", title: "测试", content: "Their words\nof two lines" });
   // What stands there cannot be read at first: it is said, and saving is tried again.
   await page.route("**/api/memory?*", (route) => route.fulfill({ status: 500, body: "{}" }));
@@ -80,14 +80,14 @@ test("what is remembered is added, found, edited against others' words, removed 
   await form.locator(".banner.bad").waitFor();
   await page.unrouteAll();
   await form.getByRole("button", { name: "Save" }).press("Enter");
-  await form.getByText("Other words stand there by now").waitFor();
+  await form.getByTestId("memory-conflict").waitFor();
   await form.locator(".diff tr.a").waitFor();
   await expect.poll(() => form.locator(".diff tr.d .tx").allTextContents()).toEqual(["Their words"]);
   await expect.poll(() => form.locator(".diff tr.a .tx").allTextContents()).toEqual(["My words"]);
   expect((await memory.list("user"))[0]?.content).toBe("Their words\nof two lines");
   await expectAccessible(page);
   await picture(page, "memory-conflict");
-  await form.getByRole("button", { name: "Put mine in its place" }).press("Enter");
+  await form.getByRole("button", { name: "Replace with mine" }).press("Enter");
   await page.locator(".memory-words", { hasText: "My words" }).waitFor();
   const changes = page.locator(".memory-changes li");
   await expect.poll(() => changes.count()).toBe(3);
@@ -101,7 +101,7 @@ test("what is remembered is added, found, edited against others' words, removed 
   await page.getByRole("button", { name: "Removed" }).press("Enter");
   await row(page, "测试").click();
   await page.getByRole("button", { name: "Restore" }).press("Enter");
-  await page.getByText("Nothing was removed here").waitFor();
+  await page.getByTestId("nothing-removed").waitFor();
   expect((await memory.list("user")).map(({ content }) => content)).toContain("My words\nof two lines");
 
   await page.getByRole("button", { name: "Removed" }).press("Enter");
@@ -126,13 +126,13 @@ test("each project has its own; a secret is refused with words; a key that is ta
     theme: "dark",
     expected: /status of 4(?:00|09)/,
   });
-  await page.getByLabel("What is to be remembered").fill("password is sk-proj-abcdefghijklmnopqrstuvwx");
+  await page.getByLabel("Memory text").fill("password is sk-proj-abcdefghijklmnopqrstuvwx");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("This looks like a secret").waitFor();
-  await page.getByLabel("What is to be remembered").fill("Be thorough");
+  await page.getByLabel("Memory text").fill("Be thorough");
   await page.getByLabel("Title").fill("Tone");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Other words stand there by now").waitFor();
+  await page.getByTestId("memory-conflict").waitFor();
   await picture(page, "memory-phone-form");
   await page.getByRole("button", { name: "Keep theirs" }).click();
   expect((await memory.list("user")).find(({ key }) => key === "tone")?.content).toBe("Be brief");
@@ -178,11 +178,11 @@ test("skills show their text harmlessly, where they come from and which conversa
   const uses = page.getByRole("region", { name: "Conversations that used it" });
   expect(await uses.locator("a").getAttribute("href")).toMatch(/^\/c\/used\?at=/);
   await uses.getByText("active now").waitFor();
-  await uses.getByText("SKILL.md was other than it is now").waitFor();
+  await uses.getByText("SKILL.md has changed").waitFor();
   await expectAccessible(page);
   await picture(page, "skills");
   await page.locator(".skill-line", { hasText: "gone" }).click();
-  await page.getByText("the model is not told of it until it is back").waitFor();
+  await page.getByTestId("skill-missing").waitFor();
   await page.setViewportSize({ width: 390, height: 844 });
   await page.locator(".skill-line", { hasText: "changelog" }).click();
   await text.waitFor();

@@ -105,8 +105,8 @@ test("the log lists every record; one is opened by a press or by keys, and is in
   await page.locator(".rec-open pre", { hasText: "The guest of honour" }).waitFor();
   await page.keyboard.press("Escape");
   await page.waitForURL("**/log");
-  await page.getByRole("button", { name: "Check the links" }).press("Enter");
-  await page.getByText("every link holds").waitFor();
+  await page.getByRole("button", { name: "Verify hashes" }).press("Enter");
+  await page.getByTestId("hashes-match").waitFor();
   await page.getByLabel("Type").selectOption("compaction");
   await page.waitForURL("**/log?type=compaction");
   await page.getByText(/^1 record of/).waitFor();
@@ -183,7 +183,7 @@ test("the chain says of each upstream session why it began, what it was told, wh
   const texts = await rows.allInnerTexts();
   expect(texts).toHaveLength(4);
   expect(texts[2]).toContain("Ended: “Session expired: sim-session-000009”");
-  for (const words of ["expired", "the summary", "4 messages word for word", "7 messages in outline only"])
+  for (const words of ["expired", "the summary", "4 messages in full", "7 messages shortened"])
     expect(texts[3]).toContain(words);
   expect(texts[1]).toMatch(/\d messages/);
   // The reason is about the session before, so it is no heading of the one that runs.
@@ -232,7 +232,7 @@ test("the chain of a fork ends where the fork was taken: no session that its sou
 
 test("the context shows what is sent at an entry, and in place what was folded away", async () => {
   await goTo("/c/sample/context?at=a8");
-  const fold = page.getByRole("button", { name: "folded away", exact: true });
+  const fold = page.getByRole("button", { name: "summarized", exact: true });
   await fold.waitFor();
   await lookNarrow("context", () => fold.waitFor());
   const before = await page.locator(".ctx-row .kind").count();
@@ -294,5 +294,5 @@ test("issues are named in words, and each jumps to its entry; where there is non
   await page.keyboard.press("Enter");
   await page.waitForURL("**/c/sample?at=a7");
   await goTo("/c/long/issues");
-  await page.getByText("Nothing needs a look").waitFor();
+  await page.getByTestId("no-issues").waitFor();
 });

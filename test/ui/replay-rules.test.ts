@@ -112,10 +112,10 @@ test("the story of a replay says of each turn of each model what came of it", ()
     [1, 2, "running"],
   ]);
   expect(story.turns.map((turn) => turnText(turn))).toEqual([
-    "the same calls, other words",
-    "other calls: send anna → no call",
+    "same calls, different text",
+    "different calls: send anna → no call",
     "failed: no key",
-    "under way",
+    "running",
   ]);
   expect(story.models.map(({ end }) => end !== null)).toEqual([true, false]);
   expect(story.asks).toBe("f2");
@@ -138,8 +138,8 @@ test("a verdict says where the calls part, and how far a replay came that did no
   };
   const of = (more: object): string => modelText({ ...end, ...more } as never);
   expect(of({})).toBe("The same");
-  expect(of({ textDiffers: true })).toBe("The same calls, other words");
-  expect(of({ divergence: PARTS })).toBe("Parts in turn 2: send anna → no call");
+  expect(of({ textDiffers: true })).toBe("Same calls, different text");
+  expect(of({ divergence: PARTS })).toBe("Differs from turn 2: send anna → no call");
   expect(of({ outcome: "interrupted", message: "Stopped" })).toBe("The same, up to turn 2 of 3. Stopped");
   expect([elapsedText(-5), elapsedText(59_999), elapsedText(61_000)]).toEqual(["0 s", "59 s", "1 min 1 s"]);
 });

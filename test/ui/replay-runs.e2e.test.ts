@@ -74,25 +74,26 @@ const start = (page: Page) => page.getByRole("button", { name: "Start the replay
 test("from a message on, two models are asked; where they part is told, and leads to the comparison", async () => {
   const page = await ui.open({ path: "/c/party?at=a3" });
   await page.locator(".msg", { hasText: "Sent it." }).hover();
-  await page.locator(".msg", { hasText: "Sent it." }).getByRole("link", { name: "Replay from here" }).click();
+  await page.locator(".msg", { hasText: "Sent it." }).getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Replay from here" }).click();
   await page.waitForURL("**/replay?conversation=party&at=a3");
   // The prompt that it came of is sent again, and what was said before is kept.
   const from = page.getByLabel("From prompt");
   await expect.poll(() => from.inputValue()).toBe("2");
-  await page.getByText("2 prompts are sent again; 1 turn before is kept as said.").waitFor();
+  await expect.poll(() => page.getByTestId("replay-scope").textContent()).toMatch(/2 prompts.*1 turn/);
   await page.getByLabel("sim/cautious").check();
   await picture(page, "replay-form-light");
   await from.selectOption({ label: "1 of 3: remember guest=Ada" });
   await page.waitForURL("**&at=p1&models=sim%2Csim%2Fcautious");
-  await page.getByText("3 prompts are sent again.").waitFor();
+  await expect.poll(() => page.getByTestId("replay-scope").textContent()).toMatch(/3 prompts/);
   await start(page).click();
   await page.waitForURL("**/replay/replay-*");
-  await page.getByText("all sent").waitFor();
+  await page.getByTestId("replay-completed").waitFor();
   const other = page.getByRole("article", { name: "Result of sim/cautious" });
-  await other.getByText(/^Parts in turn 2: send_email baker → no call/).waitFor();
+  await other.getByText(/^Differs from turn 2: send_email baker → no call/).waitFor();
   await page
     .getByRole("article", { name: "Result of sim", exact: true })
-    .getByText(/^The same calls/)
+    .getByText(/^Same calls/)
     .waitFor();
   await expect.poll(() => page.locator(".replay-turn").count()).toBe(6);
   await expect.poll(() => page.locator(".turn-bar .diverged").count()).toBe(1);
@@ -112,8 +113,8 @@ test("from a message on, two models are asked; where they part is told, and lead
   await page.getByText("First divergence: turn 2").waitFor();
   await page.goBack();
   await other.getByRole("link", { name: "Open its fork" }).click();
-  await page.getByRole("link", { name: "made by a replay" }).click();
-  await page.locator(".replay-row", { hasText: "5 the same, 1 otherwise" }).waitFor();
+  await page.getByRole("link", { name: "from a replay" }).click();
+  await page.locator(".replay-row", { hasText: "5 same, 1 different" }).waitFor();
 });
 
 test("a replay is watched in two tabs, goes on being shown after a reload, and is stopped in its middle", async () => {
@@ -144,7 +145,7 @@ test("a replay is watched in two tabs, goes on being shown after a reload, and i
     .waitFor();
   await expect.poll(() => page.getByRole("button", { name: "Stop the replay" }).count()).toBe(0);
   await page.goto(`${ui.url}/replay?conversation=party`);
-  await page.locator(".replay-row", { hasText: /stopped.*1 the same, 0 otherwise/ }).waitFor();
+  await page.locator(".replay-row", { hasText: /stopped.*1 same, 0 different/ }).waitFor();
   await picture(page, "replay-list-light");
 });
 
@@ -153,30 +154,30 @@ test("live tools are agreed to one by one, and every effect waits for a person",
   await page.getByLabel(/^Live/).check();
   await page.waitForURL("**&tools=live");
   expect(await start(page).isDisabled()).toBe(true);
-  await page.getByText("Confirm each tool that would act again: send_email.").waitFor();
+  await page.getByTestId("replay-refusal").getByText("send_email").waitFor();
   await picture(page, "replay-live-light");
-  await page.getByLabel(/send_email may act again/).check();
+  await page.getByLabel(/send_email may run again/).check();
   await start(page).click();
-  const waiting = page.getByRole("group", { name: "Waits for you" });
+  const waiting = page.getByRole("group", { name: "Waiting for you" });
   await waiting.getByRole("button", { name: "Allow" }).waitFor();
   expect(sent).toEqual([]);
   await picture(page, "replay-asks-light");
   await waiting.getByRole("button", { name: "Allow" }).click();
-  await page.getByText("all sent").waitFor();
+  await page.getByTestId("replay-completed").waitFor();
   expect(sent).toEqual([JSON.stringify({ to: "baker", about: "<b>the cake</b> \u202Eekac" })]);
 });
 
 test("what cannot be replayed is said in the page; without a conversation one is offered", async () => {
   const page = await ui.open({ path: "/replay?conversation=nothing", expected: /404/ });
-  await page.getByRole("alert").filter({ hasText: "no conversation" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "conversation_not_found" }).waitFor();
   await page.goto(`${ui.url}/replay`);
   await page
     .getByRole("link", { name: /Plan the party/ })
     .first()
     .click();
   await start(page).waitFor();
-  await page.getByLabel("turns").fill("x");
-  await page.getByText("The number of turns is a whole number from 1 on, or empty.").waitFor();
+  await page.getByRole("textbox", { name: "turns" }).fill("x");
+  await page.getByTestId("replay-refusal").getByText(/turns/).waitFor();
   expect(await start(page).isDisabled()).toBe(true);
 });
 
@@ -237,11 +238,11 @@ test("runs are listed, opened by keys and told step by step; what would be resto
   expect(copied).toContain("12345678901234567890");
   expect(copied).toBe(hydratedText(await hydrateRun(spaceOf(ui.holdfast), "exact", inbox.id)));
   await page.reload();
-  await details.getByText("all of it, to the letter").waitFor();
+  await details.getByTestId("about-json").waitFor();
   await page.getByRole("button", { name: /^State/ }).click();
   await details.getByText("12345678901234567890").waitFor();
   await page.locator(".run-row", { hasText: "email" }).click();
-  await page.getByRole("button", { name: /^Seeds/ }).click();
+  await page.getByRole("button", { name: /^Run inputs/ }).click();
   await details.getByText("remember invoice=17 <script>").waitFor();
   await page.emulateMedia({ colorScheme: "dark" });
   await picture(page, "runs-dark");
@@ -273,7 +274,7 @@ test("a run that is begun elsewhere appears; one is gone on with in a fork from 
   await page.locator(".all-runs-row").click();
   await page.waitForURL("**/c/inbox/runs?run=*");
   await page.getByRole("link", { name: "Replay this run" }).click();
-  await page.getByText("1 prompt is sent again.").waitFor();
+  await page.getByTestId("replay-scope").waitFor();
   await page.goto(`${ui.url}/c/party/runs`);
-  await page.getByText("No runs here").waitFor();
+  await page.getByTestId("no-runs").waitFor();
 });

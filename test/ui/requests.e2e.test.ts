@@ -88,7 +88,8 @@ test("so do a fork, an entry of another branch, and one that is opened from the 
   const asked: string[] = []; // but for the preview in the history
   page.on(
     "request",
-    (request) => void (/\/rolled\/(?!history)/.test(request.url()) && asked.push(request.url())),
+    (request) =>
+      void (/\/rolled\/(?!history|chain|effects)/.test(request.url()) && asked.push(request.url())),
   );
   await page.evaluate(
     'history.pushState(null, "", "/c/rolled"); dispatchEvent(new PopStateEvent("popstate"))',

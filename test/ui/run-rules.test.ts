@@ -69,14 +69,14 @@ test("a run is told step by step; a call without an outcome is unknown, unless t
   const short = (isRunning: boolean): readonly (readonly unknown[])[] =>
     stepsOf(entries, isRunning).map(({ kind, what, words, outcome }) => [kind, what, words, outcome]);
   expect(short(false)).toEqual([
-    ["prompt", "Seeds", "2 messages", null],
-    ["turn", "Turn begins", "t", null],
+    ["prompt", "Run inputs", "2 messages", null],
+    ["turn", "Turn starts", "t", null],
     ["prompt", "Prompt", "Write to both", null],
     ["answer", "Step 1: m", "On it. calls send, send, look", null],
     ["call", "send, recorded first", "anna (never repeated)", "done"],
     ["call", "send, recorded first", "ben (safe to repeat)", "unknown"],
-    ["result", "send gave", "sent", "done"],
-    ["result", "look gave", "gone", "failed"],
+    ["result", "send returned", "sent", "done"],
+    ["result", "look returned", "gone", "failed"],
     ["setting", "State", '{"sent":1}', null],
     ["answer", "Step 2: an answer", "Done", null],
     ["turn", "Turn ends", "failed, too long", "failed"],

@@ -139,7 +139,7 @@ describe("the history", () => {
     expect(
       ["q=no", "folder=/x", "agent=codex", "status=working", "tag=t", "cost=1", "fork=1"].map(count),
     ).toEqual([0, 0, 0, 0, 0, 0, 0]);
-    expect(agentRows([session]).map(rowKey)).toEqual(["group Only in an agent’s own folder", "claude:s"]);
+    expect(agentRows([session]).map(rowKey)).toEqual(["group Found on this machine", "claude:s"]);
     expect(agentRows([])).toEqual([]);
   });
   test("offers what the listed rows differ by, and marks each state", () => {

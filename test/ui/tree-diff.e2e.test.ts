@@ -46,7 +46,7 @@ test("a tree is walked, unfolded, filtered and picked from by keys; all of it is
   const fold = page.getByRole("treeitem", { expanded: false }).first();
   await fold.click();
   await expect.poll(() => page.getByRole("treeitem").count()).toBeGreaterThan(before);
-  await page.getByRole("button", { name: "Labelled" }).click();
+  await page.getByRole("button", { name: "Labeled" }).click();
   await expect.poll(() => page.getByRole("treeitem").count()).toBeLessThan(6);
   expect(page.url()).toContain("filter=labeled");
 });
@@ -54,7 +54,7 @@ test("a tree is walked, unfolded, filtered and picked from by keys; all of it is
 test("one goes on from another entry, and the tree follows what is written elsewhere", async () => {
   const page = await ui.open({ path: "/c/third-try/tree?at=v2" });
   await page.locator(".tree-row.is-at").waitFor();
-  await page.getByRole("button", { name: "Go on from here" }).click();
+  await page.getByRole("button", { name: "Continue from here" }).click();
   await page.locator(".tree-row.is-at .tag.ok").waitFor();
   const conversation = await ui.holdfast.conversation("third-try");
   await conversation.label("v2", "from elsewhere");
@@ -75,7 +75,7 @@ test("a replay is a dashed way out of the tree, and is compared with what it was
     .getByRole("heading", { name: /Letters/ })
     .last()
     .waitFor();
-  await page.getByRole("button", { name: "Pick to compare" }).click();
+  await page.getByRole("button", { name: "Select to compare" }).click();
   await page.locator(".tree-row", { hasText: "Done" }).hover();
   await page.locator(".tree-card", { hasText: "$0.0033 and" }).waitFor();
   await page.getByRole("tree").focus();
@@ -103,7 +103,7 @@ const DIFF = "/diff?a=fix-the-test@b2&b=fix-the-test@x2";
 test("two branches are compared from where they part, by tool call, in both themes and at a phone's width", async () => {
   for (const theme of ["light", "dark"] as const) {
     const page = await ui.open({ theme, path: DIFF });
-    await page.getByText("They part in turn 1, after 2 alike.").waitFor();
+    await page.getByTestId("parting").waitFor();
     await expect.poll(() => page.locator(".same-row").count()).toBe(2);
     await expect
       .poll(() => page.locator(".pair .mk").allTextContents())
@@ -126,7 +126,7 @@ test("two branches are compared from where they part, by tool call, in both them
 test("differences are gone through by keys, sides swap, and what is picked in a tree leads here", async () => {
   const page = await ui.open({ path: "/c/fix-the-test/tree?a=fix-the-test@b2" });
   await page.locator(".tree-row", { hasText: "(fork)" }).click();
-  await page.getByRole("button", { name: "Pick to compare" }).click();
+  await page.getByRole("button", { name: "Select to compare" }).click();
   await page.getByRole("link", { name: "Compare" }).click();
   await page.waitForURL("**/diff?a=fix-the-test%40b2&b=second-try");
   await page.locator(".split-mark").waitFor();
@@ -141,8 +141,8 @@ test("differences are gone through by keys, sides swap, and what is picked in a 
   await page.getByText("4,999 only in B").waitFor();
   await expect.poll(() => page.locator(".compared-row").count()).toBeLessThan(80);
   await page.goto(`${ui.url}/diff`);
-  await page.getByLabel("A: id of a conversation").fill("second-try");
-  await page.getByLabel("B: id of a conversation").fill("second-try");
+  await page.getByLabel("A: conversation id").fill("second-try");
+  await page.getByLabel("B: conversation id").fill("second-try");
   await page.keyboard.press("Enter");
-  await page.getByText("They did and said the same.").first().waitFor();
+  await page.locator(".verdict.is-same").waitFor();
 });

@@ -82,7 +82,7 @@ test("every trouble of the simulator is told with what it does and what to watch
   const kinds = told.flatMap(({ troubles }) => troubles.map(({ kind }) => kind));
   expect(new Set(kinds)).toEqual(new Set([...TROUBLES, "kill_server", "new_one"]));
   for (const { name, troubles } of told)
-    for (const { does, watch } of name === "Others" ? [] : troubles) expect([does, watch]).not.toContain("");
+    for (const { does, watch } of name === "Other" ? [] : troubles) expect([does, watch]).not.toContain("");
   expect(troubleOf({ kind: "crash", phase: "start" }).name).toBe("Crash");
   expect(troubleOf({ kind: "crash", phase: "in_tool" }).name).toBe("Crash in a tool");
   expect(troubleGroups(["limit"])).toHaveLength(1);

@@ -135,7 +135,7 @@ test("usage over time is a chart and the same numbers, with replays apart and wh
   await page.waitForURL("**range=7");
   await picture(page, "usage-models");
   await goTo(page, "/usage?until=2001-01-01");
-  await page.getByText("Nothing was used in this time").waitFor();
+  await page.getByTestId("no-usage").waitFor();
 });
 
 test("turns of a conversation show their context, carriers, rollovers and compactions", async () => {
@@ -146,11 +146,11 @@ test("turns of a conversation show their context, carriers, rollovers and compac
   await expect.poll(() => page.locator(".chart .comp").count()).toBe(2);
   await expect.poll(() => page.locator("tbody tr").count()).toBe(24);
   const card = (name: string) => page.locator(".cards > div", { hasText: name }).locator("dd");
-  await expect.poll(() => card("Cost of this").textContent()).toContain("nothing inherited");
+  await expect.poll(() => card("Cost of this").textContent()).toContain("no inherited cost");
   await expect.poll(() => card("Replays").textContent()).toBe("$0.08 1 replay");
   await expect.poll(() => page.locator("tbody tr", { hasText: "peak" }).count()).toBe(1);
   await goTo(page, "/c/fork/usage");
-  await page.getByText("replay, in no sum").waitFor();
+  await page.getByTestId("is-replay").waitFor();
   await expect
     .poll(() => card("Cost of this").textContent())
     .toMatch(/^\$0\.08 new; at least \$0\.\d\d inherited/);
@@ -171,14 +171,14 @@ test("turns of a conversation show their context, carriers, rollovers and compac
   await phone.mouse.wheel(0, 2_000);
   await expect.poll(async () => (await phone.locator(".head").boundingBox())?.y ?? 0).toBeLessThan(-40);
   await goTo(phone, "/c/empty/usage");
-  await phone.getByText("No turn has used anything yet").waitFor();
+  await phone.getByTestId("no-usage").waitFor();
 });
 
 test("settings tell what is served and how it is; diagnostics hold nothing of anybody's", async () => {
   const page = await ui.open({ path: "/settings" });
-  await page.getByText("nothing is known to be damaged").waitFor();
+  await page.getByTestId("no-damage").waitFor();
   await page.getByRole("button", { name: "Check every log" }).press("Enter");
-  await page.getByText("Nothing was found").waitFor();
+  await page.getByTestId("all-intact").waitFor();
   await picture(page, "settings-light");
   await page.getByRole("button", { name: "Copy diagnostics" }).click();
   const copied = String(await page.evaluate("navigator.clipboard.readText()"));
@@ -192,7 +192,7 @@ test("settings tell what is served and how it is; diagnostics hold nothing of an
   await expectNarrow(page);
   await picture(page, "settings-phone");
   await page.reload();
-  await page.getByText("nothing is known to be damaged").waitFor();
+  await page.getByTestId("no-damage").waitFor();
   await page.keyboard.press("?");
   await expect.poll(() => page.locator("dialog[open]").count()).toBe(0);
   expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");

@@ -10,4 +10,5 @@ followLinks();
 listenForKeys();
 keepFocus();
 const root = document.getElementById("root");
+root?.replaceChildren(); // the frame that stood there until now
 if (root !== null) render(<App />, root);

@@ -51,12 +51,12 @@ export function noteIssues(conversation: string, found: Counted): void {
   counted.value = new Map(counted.value).set(conversation, found);
 }
 
-/** How many things to look at a conversation on the screen has; what is not known yet is none. Null: it is not to be asked for. */
+/** How many things to look at a conversation on the screen has; what is not known yet is none. Null: it is not asked for now. */
 export function useIssueCount(conversation: string, headSeq: number | null): number {
   useEffect(() => {
     if (headSeq === null || counted.value.get(conversation)?.headSeq === headSeq) return;
     wanted.set(conversation, { headSeq, tries: 0 });
     soon(GATHER_MS);
   }, [conversation, headSeq]);
-  return headSeq === null ? 0 : (counted.value.get(conversation)?.issues ?? 0);
+  return counted.value.get(conversation)?.issues ?? 0;
 }

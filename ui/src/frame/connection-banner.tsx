@@ -12,14 +12,12 @@ export function ConnectionBanner(): JSX.Element | null {
       <span class="grow">
         {isLost ? (
           <>
-            <b>The server does not answer.</b> What you see stays, what you type is kept; this page goes on by
-            itself when it is back.
+            <b>The server is not responding.</b> Reconnecting. Nothing on this page is lost.
           </>
         ) : (
           <>
-            <b>This browser is not signed in.</b> A link lets one browser in, once, within five minutes. Start{" "}
-            <code>holdfast ui</code>, or <code>npm start</code>, once more and open the link that it prints:
-            it shows the same conversations, and the one that runs may go on.
+            <b>You are signed out.</b> Run <code>holdfast ui</code> (or <code>npm start</code>) again and open
+            the link it prints within five minutes. The server that is running can stay.
           </>
         )}
       </span>

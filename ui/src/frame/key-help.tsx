@@ -9,7 +9,7 @@ import { boundKeys } from "./keys.ts";
 export function KeyHelp({ close }: { readonly close: () => void }): JSX.Element {
   const shown = new Map(boundKeys().map((binding) => [binding.keys, binding]));
   return (
-    <Dialog label="Keys" close={close}>
+    <Dialog label="Keyboard shortcuts" close={close}>
       <dl class="keys-list">
         {[...shown.values()].map(({ keys, does }) => (
           <>
@@ -27,7 +27,7 @@ export function KeyHelp({ close }: { readonly close: () => void }): JSX.Element 
             checked={singleKeys.value === "on"}
             onChange={(event) => (singleKeys.value = event.currentTarget.checked ? "on" : "off")}
           />{" "}
-          Keys that are one letter
+          Single-key shortcuts
         </label>
       </p>
       <p class="over-body">
@@ -39,7 +39,7 @@ export function KeyHelp({ close }: { readonly close: () => void }): JSX.Element 
             void startTour();
           }}
         >
-          Take the tour of two minutes
+          Take the 2-minute tour
         </button>
       </p>
     </Dialog>

@@ -1,7 +1,7 @@
 import { useLayoutEffect } from "preact/hooks";
 import { singleKeys } from "../data/preferences.ts";
 import { leaveField } from "../parts/kept-focus.ts";
-import { isSingle, KEY_TABLE, type KeyAct, type KeyRow } from "./key-table.ts";
+import { isModPressed, isSingle, KEY_TABLE, type KeyAct, type KeyRow } from "./key-table.ts";
 
 /** A key and what it does here. */
 export interface KeyBinding extends Omit<KeyRow, "where"> {
@@ -22,10 +22,9 @@ export function boundKeys(): readonly KeyBinding[] {
   return [...bound].flat();
 }
 
-/** How a key that was pressed is called: `mod+k`, `alt+ArrowUp`, `J`. */
-function keyName(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">): string {
-  const { key, ctrlKey, metaKey, altKey } = event;
-  return `${ctrlKey || metaKey ? "mod+" : ""}${altKey ? "alt+" : ""}${key}`;
+/** The name of a key that was pressed: `mod+k`, `J`. */
+function keyName(event: KeyboardEvent): string {
+  return `${isModPressed(event) ? "mod+" : ""}${event.key}`;
 }
 
 function isTyping(event: KeyboardEvent): boolean {
@@ -39,11 +38,11 @@ function isTyping(event: KeyboardEvent): boolean {
 /** Listens once, for all bindings; those that came last count first. */
 export function listenForKeys(): void {
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented) return;
+    // Alt belongs to the browser: it goes back and forward, and opens menus.
+    if (event.defaultPrevented || event.altKey) return;
     const name = keyName(event);
-    const isOver = document.querySelector("dialog[open]") !== null;
+    const isOver = document.querySelector("dialog[open], :popover-open") !== null;
     if (name === "Escape" && isTyping(event) && !isOver) return leaveField();
-    // Arrows with Alt go by words where somebody types.
     if (!name.startsWith("mod+") && isTyping(event)) return;
     if (singleKeys.value === "off" && isSingle(name)) return;
     if (isOver) return;

@@ -1,3 +1,4 @@
+import { nameOf } from "../text/conversation-name.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { client } from "../data/api-client.ts";
@@ -28,8 +29,8 @@ const COMMANDS: readonly Choice[] = [
     run: () => navigate(path),
   })),
   { name: "Switch theme", where: "look", icon: "theme", run: nextTheme },
-  { name: "Take the tour of two minutes", where: "help", icon: "runs", run: () => void startTour() },
-  { name: "Keys", where: "help", icon: "context", run: () => openOverlay("keys") },
+  { name: "Take the 2-minute tour", where: "help", icon: "runs", run: () => void startTour() },
+  { name: "Keyboard shortcuts", where: "help", icon: "context", run: () => openOverlay("keys") },
 ];
 
 function choicesOf(typed: string, conversations: readonly Choice[]): readonly Choice[] {
@@ -55,7 +56,7 @@ export function Palette({ close }: { readonly close: () => void }): JSX.Element 
     [typed],
   );
   const found = (value?.conversations ?? []).map(({ conversation, title }): Choice => ({
-    name: title ?? conversation,
+    name: nameOf(conversation, title),
     where: "conversation",
     icon: "history",
     run: () => navigate(conversationAddress(conversation)),
@@ -82,13 +83,13 @@ export function Palette({ close }: { readonly close: () => void }): JSX.Element 
         aria-controls="palette-list"
         aria-activedescendant={`palette-${chosen}`}
         aria-label="Search or jump"
-        placeholder="A page, a title, a command"
+        placeholder="Page, title or command"
         value={typed}
         autofocus
         onInput={(event) => setTyped(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <ul class="over-body" id="palette-list" role="listbox" aria-label="What there is">
+      <ul class="over-body" id="palette-list" role="listbox" aria-label="Results">
         {choices.map((choice, place) => (
           <li
             key={`${choice.where} ${choice.name} ${place}`}

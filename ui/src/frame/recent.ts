@@ -1,4 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
+import { readJson } from "#log/json/read-json";
 
 interface Opened {
   readonly conversation: string;
@@ -7,8 +8,31 @@ interface Opened {
 
 const KEPT = 5;
 
-/** What was opened in this tab of the browser, the latest first; gone with it. */
-export const recent: Signal<readonly Opened[]> = signal([]);
+const KEY = "holdfast.recent";
+
+function isOpened(one: unknown): one is Opened {
+  return (
+    typeof one === "object" &&
+    one !== null &&
+    "conversation" in one &&
+    "title" in one &&
+    typeof one.conversation === "string" &&
+    typeof one.title === "string"
+  );
+}
+
+function keptBefore(): readonly Opened[] {
+  try {
+    const kept: unknown = readJson(localStorage.getItem(KEY) ?? "[]");
+    return Array.isArray(kept) ? kept.filter(isOpened).slice(0, KEPT) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** What was opened in this browser, the latest first. */
+export const recent: Signal<readonly Opened[]> = signal(keptBefore());
+recent.subscribe((opened) => localStorage.setItem(KEY, JSON.stringify(opened)));
 
 export function noteOpened(conversation: string, title: string): void {
   const [first] = recent.value;

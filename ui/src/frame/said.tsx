@@ -34,7 +34,7 @@ export function Said(): JSX.Element {
             <button
               class="btn quiet icon small"
               type="button"
-              aria-label="Put this message away"
+              aria-label="Dismiss"
               onClick={() => (warned.value = "")}
             >
               <Icon name="x" />

@@ -4,6 +4,7 @@ import { Icon } from "../parts/marks/icon.tsx";
 import { type PageRow, PAGES } from "../pages/pages.ts";
 import { path } from "../router/location.ts";
 import { TourOffer } from "../tour/tour-offer.tsx";
+import { keyWords } from "./key-table.ts";
 import { openOverlay } from "./overlays.tsx";
 import { recent } from "./recent.ts";
 import { StoreFoot } from "./store-foot.tsx";
@@ -26,7 +27,7 @@ function Brand(): JSX.Element {
 function Views(): JSX.Element {
   return (
     <div class="views">
-      <h2 class="caption">Opened lately</h2>
+      <h2 class="caption">Recent</h2>
       <ul class="nav">
         {recent.value.map(({ conversation, title }) => (
           <li key={conversation}>
@@ -47,12 +48,12 @@ export function Sidebar(): JSX.Element {
       <button
         class="jump"
         type="button"
-        aria-label="Search Ctrl K"
-        aria-keyshortcuts="Control+K"
+        aria-label={`Search ${keyWords("mod+k")}`}
+        aria-keyshortcuts="Control+K Meta+K"
         onClick={() => openOverlay("palette")}
       >
         <Icon name="search" />
-        <span>Search</span> <kbd>Ctrl K</kbd>
+        <span>Search</span> <kbd>{keyWords("mod+k")}</kbd>
       </button>
       <ul class="nav">
         {NAVIGATED.map(({ path: to, title, icon }) => (

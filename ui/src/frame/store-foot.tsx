@@ -35,7 +35,7 @@ export function StoreFoot(): JSX.Element | null {
   if (connection.value === "lost")
     return (
       <span class="badge unknown">
-        <Icon name="warn" /> The server does not answer
+        <Icon name="warn" /> The server is not responding
       </span>
     );
   if (found === null) return null;
@@ -43,7 +43,7 @@ export function StoreFoot(): JSX.Element | null {
     <>
       <span class="fine">
         <Icon name="check" />
-        {found.readOnly ? "Connected, for reading" : "Connected"}
+        {found.readOnly ? "Connected, read-only" : "Connected"}
       </span>
       <span class="cut">
         space {found.space} · {found.version}

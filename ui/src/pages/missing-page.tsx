@@ -3,11 +3,11 @@ import type { JSX } from "preact";
 export function MissingPage(): JSX.Element {
   return (
     <div class="state-body">
-      <h1 class="state-title">There is no such page</h1>
-      <p class="muted">The address may be of another version, or was cut off when it was copied.</p>
+      <h1 class="state-title">Page not found</h1>
+      <p class="muted">The URL may be incomplete or from another version.</p>
       <p>
         <a class="btn" href="/">
-          To the history
+          Back to history
         </a>
       </p>
     </div>

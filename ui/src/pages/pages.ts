@@ -68,7 +68,7 @@ export const PAGES: readonly PageRow[] = [
   },
   {
     path: "/c/:conversation/chain",
-    title: "Chain",
+    title: "Sessions",
     isTab: true,
     load: () => import("./chain/chain-page.tsx"),
   },

@@ -8,7 +8,7 @@ export async function copyText(text: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     say(`Copied ${text.length > 60 ? "it" : text}`);
   } catch {
-    say("The browser did not let this page copy");
+    say("The browser blocked copying.");
   }
 }
 

@@ -17,15 +17,20 @@ export function Failure({
   const [what, more, code] =
     error instanceof ApiError
       ? SIGNED_OUT.has(error.code)
-        ? ["Nothing can be shown to a browser that is not signed in.", "Nothing was changed.", error.code]
+        ? ["You are signed out.", "Nothing was changed.", error.code]
         : [error.message, `${error.safe} ${wayOn(error)}`, error.code]
-      : ["The server did not answer.", "Nothing is lost: it is all in the log.", "unreachable"];
+      : ["The server did not respond.", "Nothing is lost.", "unreachable"];
   return (
     <div class="banner bad" role="alert">
       <Icon name="warn" />
       <span class="grow">
         <b>{what}</b> <span class="muted">{more}</span> <code>{code}</code>
       </span>
+      {code === "conversation_not_found" ? (
+        <a class="btn" href="/">
+          Back to history
+        </a>
+      ) : null}
       {retry === undefined ? null : (
         <button class="btn" type="button" onClick={retry}>
           Try again

@@ -38,9 +38,9 @@ export function FileDrop({ take }: { readonly take: (files: readonly DroppedFile
   return (
     <div class={isOver ? "drop-veil is-over" : "drop-veil"} aria-hidden={!isOver}>
       {isOver ? (
-        <p>
+        <p data-testid="drop-here">
           <Icon name="in" />
-          Drop to see what is in it. Nothing is imported yet.
+          Drop to review the file. Nothing is imported yet.
         </p>
       ) : null}
     </div>

@@ -7,6 +7,17 @@ export function tokensText(tokens: number): string {
   return tokens < 1_000_000 ? `${(tokens / 1_000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(1)}M`;
 }
 
+export interface InputTokens {
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+}
+
+/** All that was sent, fresh or from a cache: the one figure that every page shows. */
+export function tokensIn(usage: InputTokens): number {
+  return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}
+
 /** At the mark of an axis: a place behind the point only where it says something. */
 export function markText(tokens: number): string {
   return tokensText(tokens).replace(".0", "");

@@ -5,7 +5,10 @@ const here = signal(new URL(window.location.href));
 
 /** Where the UI is. All that a page shows follows from it. */
 export const path: ReadonlySignal<string> = computed(() => here.value.pathname);
-export const query: ReadonlySignal<URLSearchParams> = computed(() => here.value.searchParams);
+/** What is empty is not there. */
+export const query: ReadonlySignal<URLSearchParams> = computed(
+  () => new URLSearchParams([...here.value.searchParams].filter(([, value]) => value !== "")),
+);
 
 /** Goes to another address of the UI. */
 export function navigate(address: string, { replace = false }: { readonly replace?: boolean } = {}): void {

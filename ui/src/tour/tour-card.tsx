@@ -95,7 +95,7 @@ export function TourCard(): JSX.Element | null {
           </button>
           <span class="grow" />
           <button class="btn" type="button" aria-disabled={now.isBusy} onClick={() => void goInTour(1)}>
-            {now.isBusy ? "A moment …" : step.next}
+            {now.isBusy ? "One moment…" : step.next}
           </button>
         </p>
       </aside>

@@ -78,6 +78,6 @@ export async function goInTour(step: 1 | -1): Promise<void> {
       navigate(conversationAddress(conversation, next.page));
   } catch (error) {
     if (tour.value !== null) tour.value = now;
-    warn(error instanceof Error ? error.message : "That did not work; try again");
+    warn(error instanceof Error ? error.message : "That failed. Try again.");
   }
 }

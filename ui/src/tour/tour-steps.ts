@@ -18,7 +18,7 @@ export interface TourStep {
 const HISTORY: TourStep = {
   title: "History",
   words:
-    "Each conversation has one row here, however many sessions of agents carry it. The strip in a row is its life: the ink line is the log, the bands above it are the sessions.",
+    "Each conversation has one row here, no matter how many agent sessions it uses. The strip in a row shows its life: the line is the log, the bands above it are the sessions.",
   page: "history",
   marks: [".list-row.item .strip", ".state-body", ".head h1"],
   isFirstMarked: true,
@@ -27,7 +27,7 @@ const HISTORY: TourStep = {
 const TREE: TourStep = {
   title: "Tree",
   words:
-    "All ways that the conversation went, as lanes. Pick two entries, A and B, to compare them; go on from any of them.",
+    "Every branch of the conversation. Select two entries, A and B, to compare them, or continue from any entry.",
   page: "tree",
   marks: ['[role="tree"]', ".lanes", "main nav [aria-current]"],
   next: "Next",
@@ -35,7 +35,7 @@ const TREE: TourStep = {
 const PALETTE: TourStep = {
   title: "Palette and keys",
   words:
-    "Search, or Ctrl K, finds pages, conversations and commands, this tour among them. A question mark lists the keys of the page that is open. Everything can be done without a mouse.",
+    "Search (Ctrl K) finds pages, conversations and commands. Press ? to list the shortcuts of the current page. You can do everything without a mouse.",
   page: "any",
   marks: [".jump", ".mobile-bar button"],
   isFirstMarked: true,
@@ -47,25 +47,25 @@ const LIVE: readonly TourStep[] = [
   {
     title: "Conversation",
     words:
-      "Here one talks with an agent. The simulated one needs no key and no network. The next button tells it a fact: “My name is Ada”.",
+      "Chat with an agent here. The simulated agent needs no API key and no network. The next button tells it a fact: “My name is Ada”.",
     page: "",
     marks: [".composer"],
     act: "begin",
     next: "Tell it a fact",
   },
   {
-    title: "Trouble",
+    title: "Simulate failure",
     words:
-      "This menu strikes the agent with whatever goes wrong in the field: limits, crashes, lost transcripts, a kill of the server itself. The next button lets its session expire and then asks: “What is my name?”",
+      "Break things on purpose: limits, crashes, lost transcripts, even killing the server. The next button expires the agent’s session and then asks: “What is my name?”",
     page: "",
     marks: [".trouble > summary", ".composer"],
     act: "strike",
-    next: "Strike it, then ask",
+    next: "Expire the session, then ask",
   },
   {
     title: "Survived",
     words:
-      "It still knows. The ribbon says why the session was left and what the next one was told. The line at the left is the log: sessions change beside it, it does not break.",
+      "The agent still knows. The line between the messages says why the session ended and what was sent to the next one. The line on the left is the log: sessions come and go, and the log continues.",
     page: "",
     marks: [".ribbon.roll", ".thread"],
     next: "Next",
@@ -73,7 +73,7 @@ const LIVE: readonly TourStep[] = [
   {
     title: "Fork and edit",
     words:
-      "At every message, when the mouse is over it or it is selected with j and k: fork, edit and resubmit, replay from here, label. The original always stays. The next button edits the first prompt: “My name is Bea”.",
+      "Hover over any message, or select it with j and k, to fork it, edit it or replay from it. The original always stays. The next button edits the first prompt: “My name is Bea”.",
     page: "",
     marks: [".msg.user"],
     isFirstMarked: true,
@@ -87,7 +87,7 @@ const LOOKED_AT: readonly TourStep[] = [
   {
     title: "Conversation",
     words:
-      "A conversation that has been through a lot. Ribbons say why a session was left and what the next one was told; the line at the left is the log, which never breaks.",
+      "This conversation used several sessions. The lines between messages say why each session ended and what was sent to the next one. The line on the left is the log.",
     page: "",
     marks: [".ribbon.roll", ".thread"],
     next: "Next",
@@ -95,7 +95,7 @@ const LOOKED_AT: readonly TourStep[] = [
   {
     title: "Fork and edit",
     words:
-      "At every message, when the mouse is over it or it is selected with j and k: fork, edit and resubmit, replay from here, label. The original always stays.",
+      "Hover over any message, or select it with j and k, to fork it, edit it or replay from it. The original always stays.",
     page: "",
     marks: [".msg.user"],
     isFirstMarked: true,

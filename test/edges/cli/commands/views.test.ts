@@ -92,7 +92,7 @@ test("ls on a terminal has headings, and tells state, agent and folder; a newer 
   expect(row("456789ab")).toMatch(/codex\s+….*holdfast\s+Two sessions/);
   expect(row("limited")).toContain("paused");
   expect(row("cut-off")).toContain("interrupted");
-  expect(row("working")).toMatch(/^working\s+now\s+\d+\s+working/);
+  expect(row("working")).toMatch(/^working\s+now\s+\d+\s+running/);
   expect(row("newer")).toContain("newer format");
   expect(row("newer")).not.toContain("damaged");
   expect(row("broken")).toContain("damaged");

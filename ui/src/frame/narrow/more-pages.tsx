@@ -35,7 +35,7 @@ export function MorePages({ close }: { readonly close: () => void }): JSX.Elemen
             }}
           >
             <Icon name="runs" />
-            Take the tour of two minutes
+            Take the 2-minute tour
           </button>
         </li>
         <li>

@@ -38,7 +38,7 @@ function Range({
   readonly conversation: string;
 }): JSX.Element {
   const { carried, inherited, messages = 0 } = link;
-  if (carried === null) return <span class="muted">carried nothing</span>;
+  if (carried === null) return <span class="muted">no entries</span>;
   const words = `entries ${carried.fromSeq.toLocaleString("en-US")}–${carried.toSeq.toLocaleString("en-US")}`;
   return (
     <>
@@ -114,23 +114,21 @@ export function Page({ params }: PageProps): JSX.Element {
   if (value === null) return <GhostRows />;
   const { links } = value;
   return (
-    <section class="block" aria-label="Chain">
+    <section class="block" aria-label="Sessions">
       <div class="block-head">
-        <h2>Chain</h2>
+        <h2>Sessions</h2>
         <span class="muted">
-          {countText(links.length, "upstream session")} carried this conversation, the newest last
+          {countText(links.length, "agent session")} ran this conversation, newest last
         </span>
       </div>
       {links.length === 0 ? (
-        <p class="muted">
-          No upstream session has carried it: turns of our own loop have none, and neither has an import.
-        </p>
+        <p class="muted">No agent sessions. Holdfast’s own agent loop and imports do not use them.</p>
       ) : (
         <VirtualList
           count={links.length}
           role="list"
           rowRole="listitem"
-          label="Upstream sessions"
+          label="Agent sessions"
           estimate={() => ROW_PX}
           keyOf={(index) => index}
           render={(index) => {

@@ -110,7 +110,7 @@ function Item({
   );
 }
 
-/** One line for all that was folded away; pressed, it is listed in place. */
+/** One line for all that was summarized; pressed, it is listed in place. */
 function FoldLine({ fold }: { readonly fold: ShownFold }): JSX.Element {
   const { folded, isOpen, address } = fold;
   return (
@@ -123,7 +123,7 @@ function FoldLine({ fold }: { readonly fold: ShownFold }): JSX.Element {
           onClick={() => changeQuery({ folded: isOpen ? null : "1" })}
         >
           <Icon name={isOpen ? "down" : "right"} />
-          folded away
+          summarized
         </button>
       </span>
       <span role="cell" class="src" />
@@ -155,7 +155,7 @@ function FoldedItem({
         <span class="kind">
           <Icon name={SHOWN[row.kind][0]} />
           <span class="cut">{row.name}</span>
-          <span class="sr">, folded away</span>
+          <span class="sr">, summarized</span>
         </span>
       </span>
       <EntryCell row={row} conversation={conversation} />
@@ -202,7 +202,7 @@ export function ContextList({
     return <Item row={row} total={total} isSelected={row.place === selected} conversation={conversation} />;
   };
   return (
-    <div role="table" aria-label="What is sent, in its order">
+    <div role="table" aria-label="Sent messages, in order">
       <div role="rowgroup">
         <div class="ctx-row heads" role="row">
           <span role="columnheader">Item</span>
@@ -210,7 +210,7 @@ export function ContextList({
             Entry
           </span>
           <span role="columnheader" class="what">
-            Says
+            Text
           </span>
           <span role="columnheader" class="fall">
             0 to {total.toLocaleString("en-US")} tokens

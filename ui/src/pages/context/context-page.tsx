@@ -138,8 +138,8 @@ function Shown({ sent, conversation }: { readonly sent: Sent; readonly conversat
         />
         <p class="muted context-sum">
           <span class="grow">
-            Sent: {countText(sizes.tokens, "token")} by estimate
-            {sizes.window === null ? "" : ` of ${sizes.window.toLocaleString("en-US")} that the model takes`}
+            Sent: {countText(sizes.tokens, "token")} (estimate)
+            {sizes.window === null ? "" : `  of the model’s ${sizes.window.toLocaleString("en-US")}`}
           </span>
           <Legend />
         </p>
@@ -164,7 +164,7 @@ export function Page({ params }: PageProps): JSX.Element {
     <section class="block context-page" aria-label="Context">
       <Head sent={value} isNow={at === null} conversation={conversation} />
       {value.exact.messages.length === 0 ? (
-        <p class="muted">Nothing: the conversation has not begun, or was begun anew.</p>
+        <p class="muted">Nothing. The conversation has not started, or was cleared.</p>
       ) : (
         <Shown sent={value} conversation={conversation} />
       )}

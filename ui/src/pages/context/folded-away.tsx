@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { EntryOf } from "#log/entry";
 import { client } from "../../data/api-client.ts";
 import { type Loaded, useLoaded } from "../../data/loaded.ts";
+import { useWidth } from "../../parts/measured-width.ts";
 import { countText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
 import { type ContextRow, type Folded, foldedOf, foldedRows, type Sizes } from "./context-rows.ts";
@@ -44,8 +45,6 @@ export function useFoldedRows(
   return isAsked ? value : null;
 }
 
-const WIDTH = 336;
-
 /** What a summary stands for: before and after as two bars, and what it was made of. */
 export function FoldedAway({
   conversation,
@@ -58,34 +57,39 @@ export function FoldedAway({
   readonly now: number;
 }): JSX.Element {
   const before = Math.max(folded.tokens, 1);
-  const scale = WIDTH / Math.max(before, now);
+  const [ref, measured] = useWidth<HTMLDivElement>();
+  const width = Math.max(1, measured);
+  const scale = width / Math.max(before, now);
   return (
     <div class="exact">
       <div class="exact-head">
-        <b>Folded away by entry {entry.seq}</b>
+        <b>Summarized by entry {entry.seq}</b>
         <span class="faint grow">{countText(folded.messages, "message")}</span>
         <a class="link" href={conversationAddress(conversation, "context", { at: entry.parentId })}>
           Context before
         </a>
       </div>
-      <svg
-        class="folded-bars"
-        viewBox={`0 0 ${WIDTH} 74`}
-        role="img"
-        aria-label={`${folded.tokens} tokens in ${folded.messages} messages became a summary of ${now}`}
-      >
-        <text x="0" y="14">
-          In the log
-        </text>
-        <text x={WIDTH} y="14" text-anchor="end">
-          {tokensText(folded.tokens)}
-        </text>
-        <rect class="bar" x="0.5" y="20" width={Math.max(4, before * scale - 1)} height="14" />
-        <text class="to" x="0" y="50">
-          {tokensText(now)} sent in its place
-        </text>
-        <rect class="bar now" x="0" y="56" width={Math.max(4, now * scale)} height="14" />
-      </svg>
+      <div class="folded-bars" ref={ref}>
+        <svg
+          viewBox={`0 0 ${width} 74`}
+          width={width}
+          height="74"
+          role="img"
+          aria-label={`${folded.tokens} tokens in ${folded.messages} messages became a summary of ${now}`}
+        >
+          <text x="0" y="14">
+            In the log
+          </text>
+          <text x={width} y="14" text-anchor="end">
+            {tokensText(folded.tokens)}
+          </text>
+          <rect class="bar" x="0.5" y="20" width={Math.max(4, before * scale - 1)} height="14" />
+          <text class="to" x="0" y="50">
+            {tokensText(now)} sent instead
+          </text>
+          <rect class="bar now" x="0" y="56" width={Math.max(4, now * scale)} height="14" />
+        </svg>
+      </div>
       <dl class="kv fold-kv">
         <dt>tool results</dt>
         <dd class="num">{tokensText(folded.results)}</dd>
@@ -100,7 +104,7 @@ export function FoldedAway({
           </>
         )}
       </dl>
-      <p class="muted folded-note">Both stay: nothing was deleted.</p>
+      <p class="muted folded-note">The log keeps both.</p>
     </div>
   );
 }

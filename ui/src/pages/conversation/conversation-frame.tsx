@@ -1,3 +1,4 @@
+import { nameOf } from "../../text/conversation-name.ts";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError } from "#edges/http/client/index";
@@ -8,7 +9,7 @@ import { noteGone, noteOpened } from "../../frame/recent.ts";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { costText, spentText, tokensText } from "../../parts/numbers.ts";
+import { costText, spentText, tokensIn, tokensText } from "../../parts/numbers.ts";
 import { StatusDot } from "../../parts/marks/status-dot.tsx";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { navigate } from "../../router/location.ts";
@@ -35,7 +36,8 @@ function Facts({ opened }: { readonly opened: OpenedConversation }): JSX.Element
         cost <b>{summary === null ? costText(null) : spentText(summary.usage)}</b>
       </span>
       <span>
-        tokens <b>{tokensText((summary?.usage.inputTokens ?? 0) + (summary?.usage.outputTokens ?? 0))}</b>
+        tokens{" "}
+        <b>{tokensText(summary === null ? 0 : tokensIn(summary.usage) + summary.usage.outputTokens)}</b>
       </span>
       {lease === null ? null : (
         <span>
@@ -103,9 +105,7 @@ export function ConversationFrame({
   readonly children: ComponentChildren;
 }): JSX.Element {
   const { opened, error, reload } = useConversation(conversation, tab === TABS[0]);
-  const given = opened?.view.title ?? null;
-  const title =
-    opened === null ? conversation : given === null || given === "" ? "New conversation" : safeLine(given);
+  const title = nameOf(conversation, opened?.view.title ?? null);
   useKeys(tab !== TABS[0] ? [onKey("outOfTab", () => navigate(conversationAddress(conversation)))] : []);
   const isGone = error instanceof ApiError && error.code === "conversation_not_found";
   useEffect(() => {
@@ -135,14 +135,16 @@ export function ConversationFrame({
             <ReplayMark conversation={conversation} isReplay={opened.isReplay} />
           )}
           {opened === null ? <span class="grow" /> : <Facts opened={opened} />}
-          <a class="btn wide" href={addressOf("/replay", { conversation })}>
-            <Icon name="replay" />
-            Replay
-          </a>
+          {isGone ? null : (
+            <a class="btn wide" href={addressOf("/replay", { conversation })}>
+              <Icon name="replay" />
+              Replay
+            </a>
+          )}
         </div>
-        <Tabs conversation={conversation} tab={tab} opened={opened} />
+        {isGone ? null : <Tabs conversation={conversation} tab={tab} opened={opened} />}
       </header>
-      {error === null || tellsIt ? null : <Failure error={error} retry={reload} />}
+      {error === null || tellsIt ? null : <Failure error={error} {...(isGone ? {} : { retry: reload })} />}
       {error === null || tab.standsDamage === true ? children : null}
     </>
   );

@@ -106,7 +106,7 @@ export function Page({ params }: PageProps): JSX.Element {
           />
         </div>
       </div>
-      <Inspector state={state} conversation={conversation} at={at} />
+      <Inspector store={store} conversation={conversation} at={at} />
       <FindInside conversation={conversation} />
     </div>
   );

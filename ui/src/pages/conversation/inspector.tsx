@@ -5,13 +5,14 @@ import type { ContentBlock } from "#log/message";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Carrier } from "../../parts/marks/carrier.tsx";
 import { ChainList } from "../../parts/marks/chain-list.tsx";
-import { costText, countText, tokensText } from "../../parts/numbers.ts";
+import { costText, tokensText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
 import { isPromptOf, wordsOf } from "../../text/message-words.ts";
 import { Minimap } from "./minimap.tsx";
-import { placeOf, type ThreadState } from "./thread/thread-state.ts";
+import { isWholeRead, placeOf } from "./thread/thread-state.ts";
+import type { ThreadStore } from "./thread/thread-store.ts";
 
-const PROMPTS_SHOWN = 12;
+const [PROMPTS_BEFORE, PROMPTS_SHOWN] = [5, 12];
 
 /** Its first words, or what it shows in their place. */
 function outlineWords(content: readonly ContentBlock[]): string {
@@ -19,29 +20,38 @@ function outlineWords(content: readonly ContentBlock[]): string {
   return words === "" ? `[${content.map(({ type }) => safeLine(type)).join(", ")}]` : words;
 }
 
+/** The prompts around the screen: where only a part of a conversation was read, they are not called all. */
 function Prompts({
-  state,
+  store,
   conversation,
   at,
 }: {
-  readonly state: ThreadState;
+  readonly store: ThreadStore;
   readonly conversation: string;
   readonly at: string | null;
 }): JSX.Element | null {
-  const prompts = [...state.rows]
+  const state = store.state.value;
+  const known = [...state.rows]
     .toSorted(([a], [b]) => a - b)
-    .flatMap(([, { entry }]) => (entry.type === "message" && isPromptOf(entry.message) ? [entry] : []))
-    .slice(-PROMPTS_SHOWN);
-  if (prompts.length === 0) return null;
+    .flatMap(([place, { entry }]) =>
+      entry.type === "message" && isPromptOf(entry.message) ? [{ ...entry, place }] : [],
+    );
+  if (known.length === 0) return null;
+  const selected = known.findIndex(({ id }) => id === at);
+  const onScreen = known.findLastIndex(({ place }) => place <= store.shown.value.first + 1);
+  const current = Math.max(0, selected === -1 ? onScreen : selected);
+  const from = Math.max(0, Math.min(current - PROMPTS_BEFORE, known.length - PROMPTS_SHOWN));
+  const prompts = known.slice(from, from + PROMPTS_SHOWN);
+  const isAll = isWholeRead(state) && prompts.length === known.length;
   return (
     <section>
-      <h2>Prompts</h2>
+      <h2>{isAll ? "Prompts" : "Prompts nearby"}</h2>
       <ol class="outline">
         {prompts.map(({ id, seq, message }) => (
           <li key={id}>
             <a
               href={conversationAddress(conversation, "", { at: id })}
-              aria-current={id === at ? "true" : undefined}
+              aria-current={id === known[current]?.id ? "true" : undefined}
             >
               <span class="n">{seq}</span>
               <span class="cut">{outlineWords(message.content)}</span>
@@ -76,7 +86,7 @@ function Selected({
         <dd>{entry.type.replaceAll("_", " ")}</dd>
         {carriers.length === 0 ? null : (
           <>
-            <dt>Carrier</dt>
+            <dt>Session</dt>
             <dd>
               {carriers.map((place, at) => (
                 <span key={at}>
@@ -88,7 +98,7 @@ function Selected({
           </>
         )}
         <dt>Context</dt>
-        <dd>{row.hidden ? "hidden" : isSent ? "sent" : "folded into a summary"}</dd>
+        <dd>{row.hidden ? "hidden" : isSent ? "sent" : "summarized"}</dd>
         {usage === undefined ? null : (
           <>
             <dt>Sent</dt>
@@ -110,14 +120,15 @@ function Selected({
 
 /** The map of the log, its chain, its prompts, and what is known of the entry that is selected. */
 export function Inspector({
-  state,
+  store,
   conversation,
   at,
 }: {
-  readonly state: ThreadState;
+  readonly store: ThreadStore;
   readonly conversation: string;
   readonly at: string | null;
 }): JSX.Element {
+  const state = store.state.value;
   const place = at === null ? null : placeOf(state, at);
   const row = place === null ? null : (state.rows.get(place) ?? null);
   const { chain: links = [], sentFrom = 0 } = state.page ?? {};
@@ -128,12 +139,12 @@ export function Inspector({
         {links.length === 0 ? null : (
           <section>
             <h2>
-              Chain <span class="faint">{countText(links.length, "link")}</span>
+              Sessions <span class="faint">{links.length}</span>
             </h2>
             <ChainList links={links} />
           </section>
         )}
-        <Prompts state={state} conversation={conversation} at={at} />
+        <Prompts store={store} conversation={conversation} at={at} />
         {row === null ? null : (
           <Selected row={row} isSent={row.place >= sentFrom} conversation={conversation} />
         )}

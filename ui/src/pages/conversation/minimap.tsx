@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { carrierTone } from "../../parts/marks/carrier.tsx";
-import { lastRow, type ThreadState } from "./thread/thread-state.ts";
+import { countText } from "../../parts/numbers.ts";
+import { isWholeRead, lastRow, type ThreadState } from "./thread/thread-state.ts";
 
 const HEIGHT = 700;
 const TOP = 12;
@@ -20,7 +21,7 @@ export function Minimap({ state }: { readonly state: ThreadState }): JSX.Element
       viewBox={`0 0 26 ${HEIGHT + 2 * TOP}`}
       width="26"
       role="img"
-      aria-label={`Map of the log: ${length} entries on this branch, ${links.length} carriers`}
+      aria-label={`Map of the log: ${length} entries on this branch, ${countText(links.length, "session")}`}
     >
       <rect class="log pale" x="12" y={TOP} width="2" height={yOfPlace(sent) - TOP} />
       <rect class="log" x="12" y={yOfPlace(sent)} width="2" height={TOP + HEIGHT - yOfPlace(sent)} />
@@ -36,7 +37,8 @@ export function Minimap({ state }: { readonly state: ThreadState }): JSX.Element
           />
         ),
       )}
-      {[...rows].map(([place, { entry }]) =>
+      {/* Marks of a part would read as those of all. */}
+      {(isWholeRead(state) ? [...rows] : []).map(([place, { entry }]) =>
         entry.type === "message" && entry.message.role === "user" ? (
           <rect key={place} class="prompt" x="16" y={yOfPlace(place)} width="5" height="2" />
         ) : entry.type === "compaction" ? (

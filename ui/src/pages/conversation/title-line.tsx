@@ -17,6 +17,7 @@ function TitleField({
   return (
     <input
       class="title-input"
+      dir="auto"
       aria-label="Title"
       value={typed}
       ref={field}
@@ -47,7 +48,7 @@ export function TitleLine({
     if (next !== "" && next !== title) void attempted(() => client.setTitle({ conversation, title: next }));
   };
   return (
-    <h1 class="cut">
+    <h1 class="cut" dir="auto">
       {typed === null ? (
         <button class="title-button cut" type="button" title="Rename" onClick={() => setTyped(title)}>
           {title}

@@ -15,15 +15,15 @@ export function AskForTwo({ a, b }: { readonly a: string; readonly b: string }):
     >
       <h1>Compare</h1>
       <p class="muted">
-        Two branches of a conversation, a conversation and its fork or replay, or any two. The tree of a
-        conversation picks them for you.
+        Compare two branches, a conversation and its fork or replay, or any two conversations. You can select
+        them in the tree.
       </p>
       {(["a", "b"] as const).map((side) => (
         <label key={side} class="pick">
           <span class={`side-${side}`}>{side.toUpperCase()}</span>
           <span class="field">
             <input
-              aria-label={`${side.toUpperCase()}: id of a conversation, or id@entry`}
+              aria-label={`${side.toUpperCase()}: conversation id, or id@entry`}
               placeholder="ID or ID@ENTRY"
               value={typed[side]}
               onInput={(event) => setTyped({ ...typed, [side]: event.currentTarget.value })}

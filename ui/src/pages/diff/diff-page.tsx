@@ -118,7 +118,7 @@ function useDifferences(rows: readonly ComparedRow[], list: { readonly current: 
   const go = (step: number): void => {
     const next = Math.max(0, Math.min(places.length - 1, now + step));
     const place = places[next];
-    if (place === undefined) return say("There is no difference");
+    if (place === undefined) return say("No differences");
     setNow(next);
     list.current?.scrollToIndex(place, { align: "center" });
     say(`Difference ${next + 1} of ${places.length}`);
@@ -186,7 +186,7 @@ function Comparison({ compared }: { readonly compared: Compared }): JSX.Element 
       <Verdict compared={compared} />
       <Figures compared={compared} />
       <div class="calls">
-        {rows.length === 0 ? <p class="faint">{partingText(compared)} Nothing was called.</p> : null}
+        {rows.length === 0 ? <p class="faint">{partingText(compared)} No calls.</p> : null}
         <VirtualList
           count={rows.length}
           estimate={() => ROW_HEIGHT}

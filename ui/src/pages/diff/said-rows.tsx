@@ -70,7 +70,7 @@ export function TurnLine({ change }: { readonly change: DiffChange }): JSX.Eleme
   const words = safeLine((textOf(part) ?? "").slice(0, PROMPT_MAX));
   const note = {
     same: "same prompt",
-    changed: "another prompt in B",
+    changed: "different prompt in B",
     removed: "only in A",
     added: "only in B",
   }[change.op];

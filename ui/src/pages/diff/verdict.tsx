@@ -6,25 +6,26 @@ import { conversationAddress } from "../../router/addresses.ts";
 import type { Compared, DiffChange, SideTotals } from "./compared-rows.ts";
 
 const COMMON = {
-  ancestor: "from the last entry both have",
-  copy: "from the end of what was copied",
-  seeds: "from the seeds both began with",
-  starts: "from their starts: they have nothing in common",
+  ancestor: "from the last shared entry",
+  copy: "from the end of the copied part",
+  seeds: "from the shared run inputs",
+  starts: "from the start: they share no entries",
 } as const;
 
 /** Where they part, in one line. */
 export function partingText({ divergence, same }: Pick<Compared, "divergence" | "same">): string {
-  if (same || divergence === null) return "They did and said the same.";
+  if (same || divergence === null) return "Both sides are the same.";
   const { kind, a, b, sameBefore } = divergence;
   const turn = a === null || b === null || a.turn === b.turn ? (a ?? b)?.turn : null;
-  const where = turn == null ? `in turn ${a?.turn ?? 1} of A, ${b?.turn ?? 1} of B` : `in turn ${turn}`;
+  const where = turn == null ? `turn ${a?.turn ?? 1} of A and ${b?.turn ?? 1} of B` : `turn ${turn}`;
   const what = {
-    text: "Only words differ",
-    result: "A call gave something else",
-    call: "They part",
-    prompt: "They part",
+    text: "Only the text differs from",
+    result: "A call returned a different result in",
+    call: "They differ from",
+    prompt: "They differ from",
   };
-  return `${what[kind]} ${where}, after ${sameBefore.toLocaleString("en-US")} alike.`;
+  const after = sameBefore === 0 ? "" : `, after ${countText(sameBefore, "equal call")}`;
+  return `${what[kind]} ${where}${after}.`;
 }
 
 /** How many calls and prompts are other, and beside them texts, of which two models never have the same. */
@@ -43,7 +44,9 @@ export function Verdict({ compared }: { readonly compared: Compared }): JSX.Elem
     <div class={same ? "verdict is-same" : "verdict"} role="status">
       <Icon name={same ? "check" : "x"} />
       <span class="grow">
-        <strong class="strong">{partingText(compared)}</strong>{" "}
+        <strong class="strong" data-testid="parting">
+          {partingText(compared)}
+        </strong>{" "}
         <span class="muted">
           {same ? "" : `${countsText(changes)} `}Compared {COMMON[common.kind]}
           {common.a === null ? null : (

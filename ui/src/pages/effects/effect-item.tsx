@@ -24,16 +24,16 @@ const SAID: Readonly<Record<EffectState, Said>> = {
     words: "outcome unknown",
     tone: "unknown",
     about:
-      "It was begun and no outcome was recorded: it may have taken effect. It is not run again by itself, and the model is told to verify before it retries.",
+      "This call started but its outcome was not recorded, so it may have taken effect. Holdfast does not retry it, and the model reads “verify before retrying”.",
   },
-  failed: { icon: "x", words: "failed", tone: "bad", about: "The tool said that it failed." },
+  failed: { icon: "x", words: "failed", tone: "bad", about: "The tool reported a failure." },
   not_started: {
     icon: "dash",
     words: "not started",
     tone: "",
-    about: "It was asked for and never begun: nothing outside was changed.",
+    about: "This call never started. It changed nothing.",
   },
-  done: { icon: "check", words: "done", tone: "ok", about: "Its outcome is in the log." },
+  done: { icon: "check", words: "done", tone: "ok", about: "The log holds its outcome." },
 };
 
 function Places({
@@ -48,17 +48,17 @@ function Places({
     <div class="link-facts">
       {calledBy === null ? null : (
         <a class="link" href={conversationAddress(conversation, "", { at: calledBy })}>
-          Where it was called
+          Show the call
         </a>
       )}
       {outcome === null ? null : (
         <a class="link" href={conversationAddress(conversation, "", { at: outcome })}>
-          Its outcome
+          Show the outcome
         </a>
       )}
       {intent === null ? null : (
         <a class="link" href={conversationAddress(conversation, "log", { at: intent })}>
-          The intent in the log
+          Show the intent in the log
         </a>
       )}
     </div>

@@ -76,16 +76,14 @@ export function Page({ params }: PageProps): JSX.Element {
         <h2>Effects</h2>
         <span class="muted">
           {countText(value.length, "call")} on all branches
-          {unknown === 0 ? "" : `; of ${unknown} nobody knows the outcome: look before doing it again`}
+          {unknown === 0 ? "" : `; ${unknown} with unknown outcome: verify before you retry`}
         </span>
         <span class="grow" />
         {value.length === 0 ? null : <Filter effects={value} state={state} />}
       </div>
       {rows.length === 0 ? (
         <p class="muted">
-          {value.length === 0
-            ? "No tool was called: nothing outside was changed."
-            : "No call is in this state."}
+          {value.length === 0 ? "No tool calls. Nothing outside was changed." : "No calls in this state."}
         </p>
       ) : (
         <VirtualList

@@ -20,7 +20,7 @@ export function AgentSessionRow({ of }: { readonly of: AgentSession }): JSX.Elem
       const { conversation } = await client.adoptAgentSession({ agent, session });
       navigate(conversationAddress(conversation));
     } catch (error) {
-      say(error instanceof Error ? error.message : "It could not be imported");
+      say(error instanceof Error ? error.message : "The session could not be imported.");
       setBusy(false);
     }
   };
@@ -38,7 +38,7 @@ export function AgentSessionRow({ of }: { readonly of: AgentSession }): JSX.Elem
         <span class="where cut">{safeLine(folderName(cwd) ?? "")}</span>
       </span>
       <span class="c-strip faint cut" role="cell">
-        not in the store
+        not imported yet
       </span>
       <span class="c-badges" role="cell">
         <button

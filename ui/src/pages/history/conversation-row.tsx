@@ -1,3 +1,4 @@
+import { nameOf } from "../../text/conversation-name.ts";
 import type { JSX } from "preact";
 import { useIssueCount } from "../../data/issue-counts-shown.ts";
 import { Icon, type IconName } from "../../parts/marks/icon.tsx";
@@ -27,7 +28,13 @@ function Badge({ icon, count, says, tone }: BadgeProps): JSX.Element | null {
   );
 }
 
-function Where({ listed }: { readonly listed: Listed }): JSX.Element | null {
+function Where({
+  listed,
+  hasFolder,
+}: {
+  readonly listed: Listed;
+  readonly hasFolder: boolean;
+}): JSX.Element | null {
   const { origin, cwd } = listed;
   if (origin !== null)
     return (
@@ -35,17 +42,19 @@ function Where({ listed }: { readonly listed: Listed }): JSX.Element | null {
         <Icon name="fork" /> {origin.conversation}@{origin.entry}
       </span>
     );
-  const folder = folderName(cwd);
+  const folder = hasFolder ? folderName(cwd) : null;
   return folder === null ? null : <span class="where cut">{safeLine(folder)}</span>;
 }
 
 interface RowProps {
   readonly listed: Listed;
   readonly isSelected: boolean;
+  /** Its folder is shown; not below the folder itself. */
+  readonly hasFolder: boolean;
   readonly select: () => void;
 }
 
-export function ConversationRow({ listed, isSelected, select }: RowProps): JSX.Element {
+export function ConversationRow({ listed, isSelected, select, hasFolder }: RowProps): JSX.Element {
   const { conversation, title, summary, damage, state } = listed;
   // A turn that runs is no issue.
   const isCounted = damage === null && state !== "working" && state !== "waiting";
@@ -65,14 +74,14 @@ export function ConversationRow({ listed, isSelected, select }: RowProps): JSX.E
           onFocus={select}
           onMouseEnter={select}
         >
-          {title === null || title === "" ? conversation : safeLine(title)}
+          {nameOf(conversation, title)}
         </a>
         {tags.map((tag) => (
           <span key={tag} class="tag">
             {safeLine(tag)}
           </span>
         ))}
-        <Where listed={listed} />
+        <Where listed={listed} hasFolder={hasFolder} />
       </span>
       <span class="c-strip" role="cell">
         <Strip data={stripOf(listed)} />

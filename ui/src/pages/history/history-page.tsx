@@ -61,7 +61,7 @@ function Heads(): JSX.Element {
           <span class="sr">Status</span>
         </span>
         <span role="columnheader">Conversation</span>
-        <span role="columnheader">Log and carriers</span>
+        <span role="columnheader">Sessions</span>
         <span role="columnheader">
           <span class="sr">Marks</span>
         </span>
@@ -69,7 +69,7 @@ function Heads(): JSX.Element {
           Entries
         </span>
         <span role="columnheader" class="num">
-          New cost
+          Cost
         </span>
         <span role="columnheader" class="num" aria-sort="descending">
           Active
@@ -79,10 +79,10 @@ function Heads(): JSX.Element {
   );
 }
 
-function Row({ row }: { readonly row: HistoryRow }): JSX.Element {
+function Row({ row, by }: { readonly row: HistoryRow; readonly by: "day" | "folder" }): JSX.Element {
   if (row.kind === "group")
     return (
-      <div class="group">
+      <div class="group" data-testid={row.more === undefined ? undefined : "found-here"}>
         <span role="cell">
           {row.name} {row.more === undefined ? null : <span class="group-more">{row.more}</span>}
         </span>
@@ -96,6 +96,7 @@ function Row({ row }: { readonly row: HistoryRow }): JSX.Element {
       listed={row.listed}
       isSelected={selected.value === conversation}
       select={() => (selected.value = conversation)}
+      hasFolder={by === "day"}
     />
   );
 }
@@ -140,7 +141,9 @@ function moveBy(rows: readonly HistoryRow[], step: number): void {
 function Rows({
   found,
   rows,
+  by,
 }: {
+  readonly by: "day" | "folder";
   readonly found: ListedConversations;
   readonly rows: readonly HistoryRow[];
 }): JSX.Element {
@@ -158,7 +161,7 @@ function Rows({
         }}
         render={(at) => {
           const row = rows[at];
-          return row === undefined ? <span /> : <Row row={row} />;
+          return row === undefined ? <span /> : <Row row={row} by={by} />;
         }}
         onReady={(made) => (list = made)}
         onRange={(_, last) => last > rows.length - 20 && found.more()}
@@ -186,6 +189,8 @@ export function Page(): JSX.Element {
   ]);
   const isEmpty = !found.isLoading && found.error === null && found.listed.length === 0;
   const isNothing = isEmpty && sessions.length === 0;
+  // What is empty by a filter is no empty store.
+  const isFirstVisit = isNothing && !areFilters(filters);
   return (
     <div class={current === undefined ? "" : "with-preview"}>
       <div>
@@ -196,20 +201,20 @@ export function Page(): JSX.Element {
               <span class="faint">
                 {found.isWhole
                   ? countText(found.listed.length, "conversation")
-                  : `${found.listed.length} and more`}
+                  : `${found.listed.length}+ conversations`}
               </span>
             </span>
             <span class="grow" />
             <Grouping by={by} />
-            {isNothing ? null : <ImportButton />}
-            {isNothing ? null : <NewConversation />}
+            {isFirstVisit ? null : <ImportButton />}
+            {isFirstVisit ? null : <NewConversation />}
           </div>
-          <FilterBar filters={filters} agentSessions={all.length} />
+          {isFirstVisit ? null : <FilterBar filters={filters} agentSessions={all.length} />}
         </header>
         {found.error === null ? null : <Failure error={found.error} retry={found.reload} />}
         {found.isLoading && found.listed.length === 0 ? <GhostRows /> : null}
         {isNothing && filters.q === "" ? <EmptyHistory isFiltered={areFilters(filters)} /> : null}
-        {rows.length === 0 ? null : <Rows found={found} rows={rows} />}
+        {rows.length === 0 ? null : <Rows found={found} rows={rows} by={by} />}
         {filters.q === "" ? null : <SearchHits words={filters.q} />}
       </div>
       {current === undefined ? null : <Preview key={current.conversation} listed={current} />}

@@ -1,4 +1,5 @@
 import type { Api } from "#edges/http/client/index";
+import { safeLine } from "#transfer/views/safe-text";
 import { countText } from "../../parts/numbers.ts";
 import type { Status, StripData } from "../../parts/marks/mark-data.ts";
 
@@ -65,17 +66,24 @@ function groupOf(time: string, nowMs: number): string {
   return "Earlier";
 }
 
+/** A folder by its last part, or whole where another has the same last part. */
+function folderText(cwd: string, listed: readonly Listed[]): string {
+  const name = folderName(cwd);
+  if (name === null) return "No folder";
+  const isShared = listed.some((other) => other.cwd !== cwd && folderName(other.cwd) === name);
+  return safeLine(isShared ? cwd : name);
+}
+
 /** Grouped by when they changed last, or by the folder they are about, in the order they came. */
 export function rowsOf(
   listed: readonly Listed[],
   by: "day" | "folder",
   nowMs: number,
 ): readonly HistoryRow[] {
-  const name = (one: Listed): string =>
-    by === "day" ? groupOf(one.updatedAt, nowMs) : (folderName(one.cwd) ?? "No folder");
+  const name = (one: Listed): string => (by === "day" ? groupOf(one.updatedAt, nowMs) : (one.cwd ?? ""));
   const rows: HistoryRow[] = [];
   for (const [group, members] of Map.groupBy(listed, name)) {
-    rows.push({ kind: "group", name: group });
+    rows.push({ kind: "group", name: by === "day" ? group : folderText(group, listed) });
     for (const one of members) rows.push({ kind: "conversation", listed: one });
   }
   return rows;
@@ -84,9 +92,9 @@ export function rowsOf(
 /** What only agents have, behind all that is here. */
 export function agentRows(sessions: readonly AgentSession[]): readonly HistoryRow[] {
   if (sessions.length === 0) return [];
-  const more = `${countText(sessions.length, "session")}, not yet in the store`;
+  const more = `${countText(sessions.length, "session")}, not imported yet`;
   return [
-    { kind: "group", name: "Only in an agent’s own folder", more },
+    { kind: "group", name: "Found on this machine", more },
     ...sessions.map((session): HistoryRow => ({ kind: "agent_session", session })),
   ];
 }

@@ -1,12 +1,14 @@
+import { nameOf } from "../../text/conversation-name.ts";
 import type { ComponentChildren, JSX } from "preact";
-import { STATES } from "#operations/text";
+import { stateText } from "#operations/text";
 import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { ChainList } from "../../parts/marks/chain-list.tsx";
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { Icon } from "../../parts/marks/icon.tsx";
-import { costText, countText, spentText, tokensText } from "../../parts/numbers.ts";
+import { costText, countText, spentText, tokensIn, tokensText } from "../../parts/numbers.ts";
+import { clockText } from "../../parts/shown-time.tsx";
 import { Strip } from "../../parts/marks/strip.tsx";
 import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { wordsOf } from "../../text/message-words.ts";
@@ -31,9 +33,10 @@ function Row({
 function About({ listed }: { readonly listed: Listed }): JSX.Element {
   const { summary } = listed;
   const usage = summary?.usage;
+  const until = summary?.turn?.state === "ended" ? summary.turn.resetAt : null;
   return (
     <dl class="kv">
-      <Row name="Status">{STATES[listed.state].description}</Row>
+      <Row name="Status">{stateText(listed.state, until === null ? null : clockText(until))}</Row>
       {summary?.model == null ? null : (
         <Row name="Model">
           {safeLine(summary.model)}
@@ -47,7 +50,7 @@ function About({ listed }: { readonly listed: Listed }): JSX.Element {
       )}
       <Row name="Cost">{usage === undefined ? costText(null) : spentText(usage)}</Row>
       <Row name="Tokens">
-        in {tokensText(usage?.inputTokens ?? 0)}, out {tokensText(usage?.outputTokens ?? 0)}
+        in {tokensText(usage === undefined ? 0 : tokensIn(usage))}, out {tokensText(usage?.outputTokens ?? 0)}
       </Row>
       <Row name="Entries">{countText(listed.headSeq, "entry", "entries")}</Row>
       {listed.origin === null ? null : (
@@ -102,7 +105,7 @@ export function Preview({ listed }: { readonly listed: Listed }): JSX.Element {
   return (
     <aside class="preview" aria-label="Preview of the selected conversation">
       <section>
-        <h2>{title === null || title === "" ? "No title yet" : safeLine(title)}</h2>
+        <h2>{nameOf(conversation, title)}</h2>
         <CopyButton text={conversation} what="id" />
         <Strip data={stripOf(listed)} width={330} />
       </section>
@@ -112,7 +115,7 @@ export function Preview({ listed }: { readonly listed: Listed }): JSX.Element {
       <LastWords conversation={conversation} headSeq={headSeq} />
       {(chain.value?.links.length ?? 0) === 0 ? null : (
         <section>
-          <h3 class="caption">Chain</h3>
+          <h3 class="caption">Sessions</h3>
           <ChainList links={chain.value?.links ?? []} />
         </section>
       )}

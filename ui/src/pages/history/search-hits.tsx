@@ -5,6 +5,7 @@ import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { conversationAddress } from "../../router/addresses.ts";
+import { nameOf } from "../../text/conversation-name.ts";
 import { MarkedText } from "../../text/marked-text.tsx";
 
 const HITS_MAX = 50;
@@ -16,10 +17,15 @@ export function SearchHits({ words }: { readonly words: string }): JSX.Element |
     [words],
   );
   if (error !== null) return <Failure error={error} retry={reload} />;
-  if (value === null) return null;
+  if (value === null)
+    return (
+      <p class="muted searching" role="status">
+        Searching…
+      </p>
+    );
   const { hits } = value;
   return (
-    <section class="hits" aria-label="In the text of conversations">
+    <section class="hits" aria-label="Matches in message text">
       <h2 class="group">
         <span>
           {hits.length === HITS_MAX ? `The newest ${HITS_MAX} hits` : countText(hits.length, "hit")} in text
@@ -27,11 +33,11 @@ export function SearchHits({ words }: { readonly words: string }): JSX.Element |
         <span class="rule" />
       </h2>
       <ol>
-        {hits.map(({ conversation, entry, seq, snippet }) => (
+        {hits.map(({ conversation, title, entry, seq, snippet }) => (
           <li key={`${conversation} ${entry}`}>
             <a class="hit" href={conversationAddress(conversation, "", { at: entry })}>
-              <span class="mono faint cut">
-                {conversation} · {seq}
+              <span class="cut">
+                {nameOf(conversation, title)} <span class="faint">entry {seq}</span>
               </span>
               <span class="hit-text">
                 <MarkedText text={safeLine(snippet)} words={words} />

@@ -21,11 +21,11 @@ const KINDS: Readonly<Record<Issue["kind"], readonly [IconName, string]>> = {
   orphan_call: ["unknown", "Call without a result"],
   orphan_result: ["warn", "Result without a call"],
   duplicate_result: ["warn", "Second result of a call"],
-  boundary_missing: ["fold", "Compaction keeps what is not there"],
-  open_turn: ["pause", "Turn that was not ended"],
-  open_run: ["pause", "Run that was not ended"],
+  boundary_missing: ["fold", "Compaction refers to a missing entry"],
+  open_turn: ["pause", "Unfinished turn"],
+  open_run: ["pause", "Unfinished run"],
   gap: ["warn", "Gap"],
-  missing_blob: ["file", "Bytes that are missing"],
+  missing_blob: ["file", "Missing blob"],
   damage: ["warn", "Damage"],
 };
 
@@ -76,13 +76,11 @@ export function Page({ params }: PageProps): JSX.Element {
     <section class="block" aria-label="Issues">
       <div class="block-head">
         <h2>Issues</h2>
-        <span class="muted">
-          {value.length === 0 ? "" : `${countText(value.length, "thing")} to look at`}
-        </span>
+        <span class="muted">{value.length === 0 ? "" : countText(value.length, "issue")}</span>
       </div>
       {value.length === 0 ? (
-        <p class="row-flex">
-          <Icon name="check" /> Nothing needs a look: every call has its result, every turn its end.
+        <p class="row-flex" data-testid="no-issues">
+          <Icon name="check" /> No issues: every call has a result and every turn has an end.
         </p>
       ) : (
         <VirtualList

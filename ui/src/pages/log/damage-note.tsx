@@ -43,16 +43,16 @@ export function DamageNote({
           <Icon name="warn" />
           <span class="grow">
             <b>Damaged.</b> {safeLine(words)}{" "}
-            <span class="muted">`holdfast doctor` says more; nothing here changes it.</span>
+            <span class="muted">`holdfast doctor` shows details. Viewing changes nothing.</span>
           </span>
         </div>
       )}
       {checked.state === "failed" ? <Failure error={checked.error} retry={() => void check()} /> : null}
       <span role="status">
         {checked.state === "sound" ? (
-          <span class="tag ok">
+          <span class="tag ok" data-testid="hashes-match">
             <Icon name="check" />
-            every link holds
+            all hashes match
           </span>
         ) : null}
       </span>
@@ -63,7 +63,7 @@ export function DamageNote({
           disabled={checked.state === "asked"}
           onClick={() => void check()}
         >
-          {checked.state === "asked" ? "Checking" : "Check the links"}
+          {checked.state === "asked" ? "Checking" : "Verify hashes"}
         </button>
       )}
     </>

@@ -35,7 +35,7 @@ async function openNamed(conversation: string, at: string): Promise<void> {
   if (found === null) return changeQuery({ at: null });
   const seq = String(found.seq);
   if (found.conversation === conversation) return changeQuery({ at: null, seq });
-  say("It was inherited: this is the log of its source");
+  say("This entry is inherited. You are in the log of its source.");
   return navigate(conversationAddress(found.conversation, "log", { seq }), { replace: true });
 }
 
@@ -83,7 +83,7 @@ function LogHead({
       <span class="muted">{type === null ? countText(headSeq, "record") : found}</span>
       {origin === null ? null : (
         <a class="link" href={conversationAddress(origin.conversation, "log")}>
-          What it was forked with is in the log of its source
+          Inherited entries are in the log of the source
         </a>
       )}
       <span class="grow" />
@@ -202,7 +202,7 @@ export function Page({ params }: PageProps): JSX.Element {
         <span class="num">Written</span>
       </div>
       <Records store={store} conversation={conversation} type={type} />
-      {type !== null && store.rows() === 0 ? <p class="muted">No record of this type.</p> : null}
+      {type !== null && store.rows() === 0 ? <p class="muted">No records of this type.</p> : null}
     </section>
   );
 }

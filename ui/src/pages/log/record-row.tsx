@@ -32,7 +32,7 @@ function OpenedRecord({
           <CopyButton text={`${conversation}@${id}`} what="address" />
         </dd>
         <dt>Parent</dt>
-        <dd class="mono">{parentId ?? "none: it is no node of the tree, or its root"}</dd>
+        <dd class="mono">{parentId ?? "none (an annotation, or the root)"}</dd>
         <dt>SHA-256</dt>
         <dd>
           <CopyButton text={digest} what="digest" />
@@ -85,7 +85,7 @@ export function RecordRow({
           {unreadable ? (
             <span class="tag bad">
               <Icon name="warn" />
-              corrupt: no JSON
+              corrupt: not JSON
             </span>
           ) : null}
         </span>
@@ -113,7 +113,7 @@ export function LostRow({ seq }: { readonly seq: number }): JSX.Element {
     <div class="rec lost">
       <Icon name="warn" />
       <span class="rec-seq">{seq}</span>
-      <span>No record is here: it was lost or taken out of the store.</span>
+      <span>This record is missing from the store.</span>
     </div>
   );
 }

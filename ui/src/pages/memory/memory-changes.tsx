@@ -71,8 +71,8 @@ export function MemoryChanges({
   if (error !== null) return <Failure error={error} retry={reload} />;
   if (value === null) return null;
   return (
-    <section class="memory-changes" aria-label="How it came to be">
-      <h2>How it came to be</h2>
+    <section class="memory-changes" aria-label="Change history">
+      <h2>Change history</h2>
       <ol>
         {value.changes.map((change, at) => (
           <Change

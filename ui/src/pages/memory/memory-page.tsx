@@ -25,7 +25,7 @@ export function Page(): JSX.Element {
           <h1>
             Memory<span class="wide"> and skills</span>
           </h1>
-          <span class="seg" role="group" aria-label="What is shown">
+          <span class="seg" role="group" aria-label="View">
             <button
               type="button"
               aria-pressed={!isSkills}
@@ -45,7 +45,7 @@ export function Page(): JSX.Element {
           {mayWrite.value && !isSkills && !isEditing ? (
             <button class="btn primary" type="button" onClick={remember}>
               <Icon name="plus" />
-              <span class="wide">Remember something</span>
+              <span class="wide">Add to memory</span>
               <span class="only-narrow">Add</span>
             </button>
           ) : null}

@@ -50,17 +50,17 @@ function Conflict({
   readonly saveMine: () => void;
 }): JSX.Element {
   return (
-    <div class="memory-conflict" role="alert">
+    <div class="memory-conflict" role="alert" data-testid="memory-conflict">
       <div class="banner unknown">
         <Icon name="unknown" />
         <span class="grow">
           {now === null ? (
             <>
-              <b>It was removed meanwhile.</b> Nothing was written.
+              <b>This note was removed in the meantime.</b> Nothing was written.
             </>
           ) : (
             <>
-              <b>Other words stand there by now.</b> “{safeLine(now.title)}” was saved by{" "}
+              <b>This note has changed in the meantime.</b> “{safeLine(now.title)}” was saved by{" "}
               {safeLine(savedBy(now.by))}. Nothing was written.
             </>
           )}
@@ -68,8 +68,8 @@ function Conflict({
       </div>
       {now === null ? null : (
         <>
-          <p class="muted">From what stands there (−) to your words (+):</p>
-          <LineDiff before={now.content} after={mine.content} name="what stands there" />
+          <p class="muted">From the current text (−) to yours (+):</p>
+          <LineDiff before={now.content} after={mine.content} name="the current text" />
         </>
       )}
       <div class="row-flex wrap">
@@ -77,9 +77,9 @@ function Conflict({
           {now === null ? "Leave it removed" : "Keep theirs"}
         </button>
         <button class="btn" type="button" onClick={saveMine}>
-          {now === null ? "Save mine all the same" : "Put mine in its place"}
+          {now === null ? "Save mine anyway" : "Replace with mine"}
         </button>
-        <span class="faint">Earlier wordings stay in its history.</span>
+        <span class="faint">Its history keeps earlier versions.</span>
       </div>
     </div>
   );
@@ -97,7 +97,7 @@ function Fields({
   return (
     <>
       <label class="wide-field">
-        <span>What is to be remembered</span>
+        <span>Memory text</span>
         <textarea
           rows={4}
           required
@@ -112,7 +112,7 @@ function Fields({
         <input
           type="text"
           maxLength={TITLE_MAX}
-          placeholder="its first line"
+          placeholder="first line of the text"
           value={fields.title}
           onInput={({ currentTarget }) => change({ title: currentTarget.value })}
         />
@@ -135,7 +135,7 @@ function Fields({
         <span>Tags</span>
         <input
           type="text"
-          placeholder="with commas between"
+          placeholder="separated by commas"
           value={fields.tags}
           onInput={({ currentTarget }) => change({ tags: currentTarget.value })}
         />
@@ -174,7 +174,7 @@ export function RememberForm({
   return (
     <form
       class="memory-form"
-      aria-label={of === null ? "Remember something" : "Edit it"}
+      aria-label={of === null ? "Add to memory" : "Edit it"}
       onSubmit={(event) => {
         event.preventDefault();
         void save(looked, looked?.entry ?? null);
@@ -200,7 +200,7 @@ export function RememberForm({
           <button class="btn" type="button" onClick={() => done(null)}>
             Cancel
           </button>
-          <span class="faint">It is put into prompts and lives long: never a password or a key.</span>
+          <span class="faint">This goes into prompts. Never store passwords or keys.</span>
         </div>
       )}
       {outcome.state === "failed" ? <Failure error={outcome.error} /> : null}

@@ -81,7 +81,7 @@ function Acts({ memory, asked }: Omit<ItemProps, "log">): JSX.Element {
     try {
       const given = { ...asked, memory: memory.key };
       await (isRemoved ? client.restoreMemory(given) : client.removeMemory(given));
-      say(isRemoved ? "Restored" : "Removed: no model is told of it any more");
+      say(isRemoved ? "Restored" : "Removed. Models no longer receive it.");
     } catch (failure) {
       setError(failure);
     }
@@ -100,7 +100,7 @@ function Acts({ memory, asked }: Omit<ItemProps, "log">): JSX.Element {
           {isRemoved ? "Restore" : "Remove"}
         </button>
         <span class="faint">
-          {isRemoved ? "It is told to nobody until it is restored." : "What is removed may be restored."}
+          {isRemoved ? "Models do not receive it until you restore it." : "You can restore removed notes."}
         </span>
       </div>
       {error === null ? null : <Failure error={error} />}

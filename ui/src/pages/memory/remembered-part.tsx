@@ -80,11 +80,16 @@ function ScopeChoice({
 }
 
 function Nothing({ words, removed }: { readonly words: string; readonly removed: boolean }): JSX.Element {
-  if (removed) return <p class="muted">Nothing was removed here that may be restored.</p>;
+  if (removed)
+    return (
+      <p class="muted" data-testid="nothing-removed">
+        Nothing to restore.
+      </p>
+    );
   if (words.trim() !== "")
     return (
       <p class="muted">
-        Nothing that is remembered here has to do with these words.{" "}
+        No memory matches.{" "}
         <button class="link" type="button" onClick={() => changeQuery({ q: null })}>
           Show all
         </button>
@@ -92,11 +97,13 @@ function Nothing({ words, removed }: { readonly words: string; readonly removed:
     );
   return (
     <div class="state-body start">
-      <p class="state-title">Nothing is remembered here yet</p>
+      <p class="state-title" data-testid="no-memory">
+        No memory yet
+      </p>
       <p class="muted">
-        Memory outlives conversations: an agent that is given it is told the newest of it in every prompt, and
-        what fits the words of a prompt. Models add to it with the tool <code>remember</code>, which asks a
-        person first. People add to it here, or:
+        Memory outlives conversations. Agents with memory get the newest notes, and those that match the
+        prompt, with every prompt. Models add notes with the tool <code>remember</code>, which asks you first.
+        Add notes here, or run:
       </p>
       <p>
         <CopyButton text={'holdfast memory add "Answers are in German"'} what="command" />
@@ -121,7 +128,7 @@ function Listed({
       count={memories.length}
       role="list"
       rowRole="listitem"
-      label="What is remembered"
+      label="Memory"
       estimate={() => ROW_PX}
       keyOf={(index) => memories[index]?.key ?? index}
       render={(index) => {
@@ -160,7 +167,7 @@ function Tools({
       {removed ? null : (
         <SearchField
           words={words}
-          label="Search what is remembered"
+          label="Search memory"
           placeholder="Search, in any language"
           act="searchMemory"
         />
@@ -187,7 +194,7 @@ function Tools({
   );
 }
 
-/** What is remembered in one scope; all of it is in the address. */
+/** Memory in one scope; all of it is in the address. */
 export function RememberedPart(): JSX.Element {
   const asked = scopeIn(query.value.get("scope"));
   const words = query.value.get("q") ?? "";
@@ -195,7 +202,7 @@ export function RememberedPart(): JSX.Element {
   const { value, error, reload } = useShown(asked, words, removed);
   const isNew = query.value.get("edit") === "new" && mayWrite.value;
   return (
-    <section class="block memory" aria-label="What is remembered">
+    <section class="block memory" aria-label="Memory">
       <Tools shown={value} asked={asked} words={words} removed={removed} />
       {isNew ? (
         <RememberForm

@@ -1,5 +1,5 @@
 /** Who saved something that is remembered, in words. */
 export function savedBy(by: string | null): string {
-  if (by === "model" || by === "person") return `a ${by}`;
-  return by === "limit" ? "the limit of what models may save" : (by ?? "nobody that is named");
+  if (by === "model" || by === "person") return by === "model" ? "the model" : "a user";
+  return by === "limit" ? "the limit for models" : (by ?? "unknown");
 }

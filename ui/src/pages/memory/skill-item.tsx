@@ -15,8 +15,8 @@ import { otherThan, type SkillRow, type UseOfSkill } from "./skill-rows.ts";
 const Markdown = lazy(async () => (await import("../../text/markdown.tsx")).Markdown);
 
 const OTHER = {
-  elsewhere: "taken from another place",
-  changed: "SKILL.md was other than it is now",
+  elsewhere: "from another location",
+  changed: "SKILL.md has changed since",
 } as const;
 
 function Instructions({ skill }: { readonly skill: SkillView }): JSX.Element {
@@ -30,14 +30,14 @@ function Instructions({ skill }: { readonly skill: SkillView }): JSX.Element {
         <dt>From</dt>
         <dd class="mono">{safeLine(skill.source)}</dd>
         <dt>Activated by</dt>
-        <dd>{skill.forModel ? "a person, or a model" : "a person alone: models are not told of it"}</dd>
+        <dd>{skill.forModel ? "you or a model" : "only you; models do not see it"}</dd>
         <dt>SHA-256</dt>
         <dd>
           <CopyButton text={skill.digest} what="digest of SKILL.md" />
         </dd>
         {value === null || value.files.length === 0 ? null : (
           <>
-            <dt>Beside it</dt>
+            <dt>Other files</dt>
             <dd class="mono">
               {value.files.map(safeLine).join(", ")}
               {value.moreFiles ? " and more" : ""}
@@ -94,15 +94,15 @@ export function SkillItem({
         <span class="muted cut">
           {skill === null ? "not in the folders of this server" : safeLine(skill.description)}
         </span>
-        {skill?.forModel === false ? <span class="tag">people only</span> : <span />}
+        {skill?.forModel === false ? <span class="tag">you only</span> : <span />}
         <span class="num faint">{uses.length === 0 ? "not used" : countText(uses.length, "use")}</span>
       </button>
       {isOpen ? (
         <div class="fx-open">
           {skill === null ? (
-            <p>
-              Conversations activated it, and it is not here: it stays active there, and the model is not told
-              of it until it is back.
+            <p data-testid="skill-missing">
+              Conversations use this skill, but its folder is missing. Models do not receive it until the
+              folder is back.
             </p>
           ) : (
             <>
@@ -113,7 +113,7 @@ export function SkillItem({
           <section class="memory-changes" aria-label="Conversations that used it">
             <h2>Conversations that used it</h2>
             {uses.length === 0 ? (
-              <p class="muted">None of those that were looked at.</p>
+              <p class="muted">None so far.</p>
             ) : (
               <ul>
                 {uses.map((use) => (

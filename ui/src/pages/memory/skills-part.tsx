@@ -46,12 +46,12 @@ function useUses(): Uses & {
 function NoSkills(): JSX.Element {
   return (
     <div class="state-body start">
-      <p class="state-title">There are no skills here</p>
+      <p class="state-title">No skills</p>
       <p class="muted">
-        A skill is a folder with a <code>SKILL.md</code>: what it is for, and instructions that a model is
-        given while it is active. They are looked for in <code>.agents/skills</code> of the folder that is
-        served, and where else the server was told; <code>/skill NAME</code> in a chat activates one, and
-        models may do so themselves.
+        A skill is a folder with a <code>SKILL.md</code>: a description, and instructions that the model
+        receives while the skill is active. Holdfast looks in <code>.agents/skills</code> and in the folders
+        that the server was started with. Activate a skill with <code>/skill NAME</code>; models can activate
+        skills too.
       </p>
       <p>
         <CopyButton text="holdfast skills" what="command" />

@@ -7,16 +7,14 @@ import { addressOf, conversationAddress } from "../../router/addresses.ts";
 import { type ModelEnd, modelText, type ReplayStory, type StoryModel } from "./replay-story.ts";
 
 function Verdict({ end }: { readonly end: ModelEnd | null }): JSX.Element {
-  if (end === null) return <span class="muted">under way</span>;
+  if (end === null) return <span class="muted">running</span>;
   const isSame = end.divergence === null;
   return (
     <span class={isSame ? "replay-verdict is-same" : "replay-verdict"}>
       <Icon name={isSame ? "check" : "x"} />
       <span>
         {safeLine(modelText(end))}
-        {end.missed.length === 0
-          ? ""
-          : `. The record had no answer for ${countText(end.missed.length, "call")}`}
+        {end.missed.length === 0 ? "" : `. No recorded result for ${countText(end.missed.length, "call")}`}
       </span>
     </span>
   );
@@ -77,9 +75,9 @@ export function ModelResults({
     <section class="block" aria-labelledby="results-h">
       <div class="block-head">
         <h2 id="results-h">Results</h2>
-        <span class="muted">each on a fork of its own, counted apart</span>
+        <span class="muted">each on its own fork, not in the total</span>
       </div>
-      {story.models.length === 0 ? <p class="muted">No fork was made yet.</p> : null}
+      {story.models.length === 0 ? <p class="muted">No forks yet.</p> : null}
       {story.models.map((of, at) => (
         <Row key={of.conversation} details={details} of={of} isFirst={at === 0} />
       ))}

@@ -43,7 +43,7 @@ function StopButton({ replay }: { readonly replay: string }): JSX.Element {
     setAsked(true);
     const done = await attempted(() => client.stopReplay({ replay }));
     if (done === null) setAsked(false);
-    else say("It was asked to stop. What came of it is kept.");
+    else say("Stopping. The results so far are saved.");
   };
   return (
     <button class="btn" type="button" disabled={isAsked} onClick={() => void stop()}>
@@ -71,8 +71,8 @@ function Facts({ details }: { readonly details: ReplayDetails }): JSX.Element {
     ],
     ...(run === null ? [] : [["Run", <code key="run">{safeLine(run)}</code>] as const]),
     ["Tools", TOOL_WORDS[plan.tools]],
-    ...(plan.isPatched === true ? [["System prompt", "other words, recorded in the fork"] as const] : []),
-    ["Begun", <Moment key="begun" time={startedAt} />],
+    ...(plan.isPatched === true ? [["System prompt", "replaced; the fork records it"] as const] : []),
+    ["Started", <Moment key="begun" time={startedAt} />],
     ["Id", <CopyButton key="id" text={replay} what="id of the replay" />],
   ];
   return (
@@ -88,9 +88,9 @@ function Facts({ details }: { readonly details: ReplayDetails }): JSX.Element {
 }
 
 const TOOL_WORDS: Readonly<Record<ReplayDetails["plan"]["tools"], string>> = {
-  "dry-run": "dry-run: nothing has an effect",
+  "dry-run": "dry-run: no side effects",
   recorded: "recorded: no tool runs",
-  live: "live: each effect is asked for",
+  live: "live: every side effect needs your approval",
 };
 
 /** The form again, with what was chosen. */
@@ -109,7 +109,7 @@ function Ending({ details }: { readonly details: ReplayDetails }): JSX.Element |
       <div class="banner unknown" role="status">
         <Icon name="unknown" />
         <span>
-          <b>The process that ran it is gone.</b> What came of it is in its forks; nothing else was touched.
+          <b>The process running this replay stopped.</b> Its forks hold the results so far.
         </span>
       </div>
     );
@@ -118,7 +118,7 @@ function Ending({ details }: { readonly details: ReplayDetails }): JSX.Element |
     <div class={status === "failed" ? "banner bad" : "banner"} role="status">
       <Icon name={status === "failed" ? "warn" : "stop"} />
       <span>
-        <b>{safeLine(message)}.</b> What came of it until then is kept on its fork.
+        <b>{safeLine(message)}.</b> Its fork holds the results so far.
       </span>
     </div>
   );
@@ -169,9 +169,7 @@ export function Page({ params }: PageProps): JSX.Element {
           </section>
           <ModelResults details={details} story={story} />
           <ReplayTurns details={details} story={story} />
-          <p class="block faint">
-            The original was read and not written. Files and external effects are not undone.
-          </p>
+          <p class="block faint">The original was not changed. Files and external effects are not undone.</p>
         </>
       )}
     </>

@@ -37,8 +37,8 @@ async function readReplays(
 }
 
 function came({ progress }: ReplayView): string {
-  if (progress === null) return "nothing came of it";
-  return `${progress.matched} the same, ${progress.diverged} otherwise`;
+  if (progress === null) return "no result";
+  return `${progress.matched} same, ${progress.diverged} different`;
 }
 
 function Row({ replay }: { readonly replay: ReplayView }): JSX.Element {
@@ -76,7 +76,7 @@ export function ReplayList({ conversation }: { readonly conversation: string | n
         <span class="muted">{conversation === null ? "of all conversations" : "of this conversation"}</span>
       </div>
       {error === null ? null : <Failure error={error} retry={reload} />}
-      {value?.replays.length === 0 ? <p class="muted">There is none yet.</p> : null}
+      {value?.replays.length === 0 ? <p class="muted">No replays yet.</p> : null}
       <ul class="replay-rows">
         {(value?.replays ?? []).map((replay) => (
           <Row key={replay.replay} replay={replay} />

@@ -23,7 +23,7 @@ export function ReplayMark({
   return (
     <a class="tag" href={addressOf("/replay", { conversation })}>
       <Icon name="replay" />
-      made by a replay
+      from a replay
     </a>
   );
 }

@@ -1,6 +1,6 @@
+import { nameOf } from "../../text/conversation-name.ts";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
-import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../data/api-client.ts";
 import { useLoaded } from "../../data/loaded.ts";
 import { Failure } from "../../parts/failure.tsx";
@@ -57,14 +57,14 @@ function Choose(): JSX.Element {
     <section class="block" aria-labelledby="choose-h">
       <div class="block-head">
         <h2 id="choose-h">Replay a conversation</h2>
-        <span class="muted">or any message of one: “Replay from here” beside it</span>
+        <span class="muted">or start at any message with “Replay from here”</span>
       </div>
       {error === null ? null : <Failure error={error} retry={reload} />}
       {value?.length === 0 ? (
         <p class="muted">
-          There is no conversation yet.{" "}
+          No conversations yet.{" "}
           <a class="link" href="/">
-            Begin one in the history
+            Start one in the history
           </a>
         </p>
       ) : null}
@@ -73,7 +73,7 @@ function Choose(): JSX.Element {
           <li key={conversation}>
             <a href={addressOf("/replay", { conversation })}>
               <Icon name="replay" />
-              <span class="cut grow">{safeLine(title ?? conversation)}</span>
+              <span class="cut grow">{nameOf(conversation, title)}</span>
               <span class="faint">
                 <Ago time={updatedAt} />
               </span>
@@ -94,12 +94,12 @@ export function Page(): JSX.Element {
       <header class="head">
         <div class="head-row">
           <h1>Replay</h1>
-          <span class="muted cut">the same prompts once more, on a fork of their own</span>
+          <span class="muted cut">Send the same prompts again, to any model, on separate forks</span>
           <span class="grow" />
           {conversation === null ? null : (
             <a class="btn" href={conversationAddress(conversation)}>
               <Icon name="left" />
-              To the conversation
+              Back to the conversation
             </a>
           )}
         </div>

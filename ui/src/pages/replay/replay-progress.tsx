@@ -85,15 +85,15 @@ export function ReplayProgress({
   const { maxCostMicros = null } = plan;
   const cards: readonly (readonly [string, JSX.Element])[] = [
     ["Turn", <>{`${progress?.turn ?? 0} of ${plan.prompts}`}</>],
-    ["The same calls", <>{String(progress?.matched ?? 0)}</>],
-    ["Other calls", <>{String(progress?.diverged ?? 0)}</>],
+    ["Same calls", <>{String(progress?.matched ?? 0)}</>],
+    ["Different calls", <>{String(progress?.diverged ?? 0)}</>],
     [
       "Spent",
       <>
         {spent === null ? costText(0) : spentText(spent)}
         <span class="sub">
           {" "}
-          {maxCostMicros === null ? "without a limit" : `of ${costText(maxCostMicros)} for each model`}
+          {maxCostMicros === null ? "no limit" : `of ${costText(maxCostMicros)} for each model`}
         </span>
       </>,
     ],

@@ -127,16 +127,16 @@ export function turnText(turn: Pick<StoryTurn, "end">): string {
   const { end } = turn;
   switch (turnState(turn)) {
     case "running":
-      return "under way";
+      return "running";
     case "failed":
       return `failed: ${end?.message ?? ""}`;
     case "stopped":
       return `stopped: ${end?.message ?? ""}`;
     case "diverged":
       if (end?.divergence == null) return "";
-      return `${end.divergence.kind === "result" ? "" : "other calls: "}${divergenceText(end.divergence)}`;
+      return `${end.divergence.kind === "result" ? "" : "different calls: "}${divergenceText(end.divergence)}`;
     case "same":
-      return end?.textDiffers === true ? "the same calls, other words" : "the same";
+      return end?.textDiffers === true ? "same calls, different text" : "the same";
   }
 }
 
@@ -145,9 +145,9 @@ export function modelText({ outcome, message, divergence, textDiffers, sent, pro
   const how =
     divergence === null
       ? textDiffers
-        ? "The same calls, other words"
+        ? "Same calls, different text"
         : "The same"
-      : `Parts in turn ${(divergence.a ?? divergence.b)?.turn ?? 1}: ${divergenceText(divergence)}`;
+      : `Differs from turn ${(divergence.a ?? divergence.b)?.turn ?? 1}: ${divergenceText(divergence)}`;
   if (outcome === "completed") return how;
   return `${how}, up to turn ${sent} of ${prompts}. ${message}`;
 }

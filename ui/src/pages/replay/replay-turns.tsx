@@ -79,7 +79,7 @@ export function ReplayTurns({
     <section class="block" aria-labelledby="turns-h">
       <div class="block-head">
         <h2 id="turns-h">Turns</h2>
-        <span class="muted">calls are compared by name, arguments and order; words are not</span>
+        <span class="muted">calls are compared by name, arguments and order; text is not</span>
       </div>
       <VirtualList
         count={turns.length}

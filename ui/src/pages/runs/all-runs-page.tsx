@@ -1,3 +1,4 @@
+import { nameOf } from "../../text/conversation-name.ts";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Run } from "#log/runs/run-row";
@@ -22,7 +23,7 @@ const TITLES = 500;
 /** The titles of the conversations that changed last; of others the id has to do. */
 async function readTitles(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
   const { conversations } = await client.listConversations({ limit: TITLES }, { signal });
-  return new Map(conversations.map(({ conversation, title }) => [conversation, title ?? conversation]));
+  return new Map(conversations.map(({ conversation, title }) => [conversation, nameOf(conversation, title)]));
 }
 
 function Row({ run, title }: { readonly run: Run; readonly title: string }): JSX.Element {
@@ -81,7 +82,7 @@ export function Page(): JSX.Element {
       <header class="head">
         <div class="head-row">
           <h1>Runs</h1>
-          <span class="muted cut">what happened from one trigger on, the newest first</span>
+          <span class="muted cut">One run per prompt or trigger, newest first</span>
           <span class="grow" />
           {value === null || value.runs.length === 0 ? null : <Triggers runs={value.runs} chosen={trigger} />}
         </div>
@@ -93,9 +94,9 @@ export function Page(): JSX.Element {
       ) : null}
       {value !== null && runs.length === 0 ? (
         <div class="state-body">
-          <p class="state-title">{value.runs.length === 0 ? "No runs yet" : "No run matches"}</p>
+          <p class="state-title">{value.runs.length === 0 ? "No runs yet" : "No runs match"}</p>
           <p class="muted">
-            Our own agent loop, durable steps and replays make runs. A replay of any conversation is one:{" "}
+            Holdfast’s agent loop, durable steps and replays create runs. Try a replay of any conversation:{" "}
             <a class="link" href="/replay">
               Replay
             </a>

@@ -15,7 +15,7 @@ type Hydrated = Api["hydrate"]["response"];
 const VIEWS = [
   ["context", "Next request"],
   ["messages", "Its messages"],
-  ["seeds", "Seeds"],
+  ["seeds", "Run inputs"],
   ["state", "State"],
   ["json", "JSON"],
 ] as const;
@@ -23,11 +23,11 @@ type View = (typeof VIEWS)[number][0];
 const ROW_PX = 48;
 
 const ABOUT: Readonly<Record<View, string>> = {
-  context: "exactly what its next request would send, after any crash and in any process",
-  messages: "what was said in this run, and nothing of any other",
-  seeds: "what the model saw when it began, word for word",
-  state: "the latest state of its branch up to the end of the run",
-  json: "all of it, to the letter",
+  context: "exactly what the next request would send, from any process",
+  messages: "the messages of this run only",
+  seeds: "what the model received when the run started",
+  state: "the latest state at the end of the run",
+  json: "everything, exactly",
 };
 
 function Message({
@@ -62,7 +62,7 @@ function Messages({
   readonly label: string;
   readonly fork?: ((entry: string) => void) | null;
 }): JSX.Element {
-  if (messages.length === 0) return <p class="muted">There are none.</p>;
+  if (messages.length === 0) return <p class="muted">No messages.</p>;
   return (
     <VirtualList
       key={label}
@@ -104,10 +104,10 @@ function Shown({
         />
       );
     case "seeds":
-      return <Messages label="Seeds" messages={restoredMessages("seeds", hydrated)} />;
+      return <Messages label="Run inputs" messages={restoredMessages("seeds", hydrated)} />;
     case "state":
       return state === null ? (
-        <p class="muted">It has no state.</p>
+        <p class="muted">No state.</p>
       ) : (
         <RawJson text={membersOf(text).find(({ name }) => name === "state")?.text ?? ""} what="the state" />
       );
@@ -153,7 +153,9 @@ export function Restored({
             </button>
           ))}
         </span>
-        <span class="muted">{ABOUT[view]}</span>
+        <span class="muted" data-testid={`about-${view}`}>
+          {ABOUT[view]}
+        </span>
       </div>
       {view === "context" && context.issues.length > 0 ? (
         <p class="muted">{countText(context.issues.length, "repair")} made so that a model takes it.</p>

@@ -24,7 +24,7 @@ function factsOf(run: Run): readonly (readonly [string, ComponentChildren])[] {
   return [
     ["Id", <CopyButton key="id" text={run.run} what="id of the run" />],
     ["Trigger", safeLine(triggerText(run))],
-    ["Model", run.model === null ? "not named" : safeLine(run.model)],
+    ["Model", run.model === null ? "unknown" : safeLine(run.model)],
     ...(run.window === null ? [] : [["Window", `${run.window.toLocaleString("en-US")} tokens`] as const]),
     [
       "Took",
@@ -34,7 +34,7 @@ function factsOf(run: Run): readonly (readonly [string, ComponentChildren])[] {
       "Used",
       `${tokensText(usage.inputTokens)} tokens in, ${tokensText(usage.outputTokens)} out, ${spentText(usage)}`,
     ],
-    ["Began", <Moment key="began" time={run.startedAt} />],
+    ["Started", <Moment key="began" time={run.startedAt} />],
     ["Ended", run.completedAt === null ? "not yet" : <Moment key="ended" time={run.completedAt} />],
     [
       "Entries",

@@ -52,7 +52,7 @@ export function RunStatus({ run }: { readonly run: Run }): JSX.Element {
 function Row({ run, isOpen }: { readonly run: Run; readonly isOpen: boolean }): JSX.Element {
   const { model, steps, prompts, usage, startedAt, seedCount, continues } = run;
   const facts = [
-    model === null ? "no model named" : safeLine(model),
+    model === null ? "unknown model" : safeLine(model),
     countText(prompts, "prompt"),
     countText(steps, "step"),
     `${tokensText(usage.inputTokens + usage.outputTokens)} tokens`,

@@ -96,7 +96,7 @@ export function RunSteps({ run }: { readonly run: Run }): JSX.Element {
         <h3 id="steps-h">Steps</h3>
         <span class="muted">
           {countText(steps.length, "row")} of entries {startSeq}–{highWater}; each is durable before the next
-          begins
+          one starts
         </span>
       </div>
       {error === null ? null : <Failure error={error} retry={reload} />}
@@ -109,7 +109,7 @@ export function RunSteps({ run }: { readonly run: Run }): JSX.Element {
         <p class="muted">
           {left > 0 ? `${countText(left, "more row")}. ` : ""}
           <a class="link" href={conversationAddress(conversation, "log", { seq: String(startSeq) })}>
-            All of it is in the log
+            See all of it in the log
           </a>
         </p>
       )}

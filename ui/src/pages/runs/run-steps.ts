@@ -54,7 +54,7 @@ function messageStep(entry: Extract<Entry, { type: "message" }>, step: number, c
     const name = calls.names.get(message.toolCallId) ?? message.toolCallId;
     return {
       kind: "result",
-      what: `${name} gave`,
+      what: `${name} returned`,
       words,
       outcome: calls.outcomes.get(message.toolCallId) ?? null,
     };
@@ -68,7 +68,7 @@ function messageStep(entry: Extract<Entry, { type: "message" }>, step: number, c
 function factStep(entry: Entry, calls: Calls): Told | null {
   switch (entry.type) {
     case "turn_start":
-      return { kind: "turn", what: "Turn begins", words: entry.turn };
+      return { kind: "turn", what: "Turn starts", words: entry.turn };
     case "attempt_end":
       return {
         kind: "answer",
@@ -85,9 +85,9 @@ function factStep(entry: Entry, calls: Calls): Told | null {
         outcome: calls.outcomes.get(entry.call) ?? "unknown",
       };
     case "permission":
-      return { kind: "person", what: "Waits for a person", words: calls.names.get(entry.call ?? "") ?? "" };
+      return { kind: "person", what: "Waiting for you", words: calls.names.get(entry.call ?? "") ?? "" };
     case "permission_answer":
-      return { kind: "person", what: "A person answered", words: entry.outcome };
+      return { kind: "person", what: "You answered", words: entry.outcome };
     case "state_change":
       return { kind: "setting", what: "State", words: JSON.stringify(entry.state) };
     case "compaction":
@@ -97,7 +97,7 @@ function factStep(entry: Entry, calls: Calls): Told | null {
     case "model_change":
       return { kind: "setting", what: "Model", words: entry.model };
     case "seed":
-      return { kind: "prompt", what: "Seeds", words: `${entry.messages.length} messages` };
+      return { kind: "prompt", what: "Run inputs", words: `${entry.messages.length} messages` };
     case "turn_end":
       return {
         kind: "turn",

@@ -16,14 +16,16 @@ import "../../styles/pages/runs.css";
 function None({ conversation }: { readonly conversation: string }): JSX.Element {
   return (
     <div class="state-body">
-      <p class="state-title">No runs here</p>
+      <p class="state-title" data-testid="no-runs">
+        No runs
+      </p>
       <p class="muted">
-        A run is what happens from one trigger on: an email, a timer, a chat. Our own agent loop, durable
-        steps and replays make them; an agent with sessions of its own, such as the simulated one, does not.
+        A run is everything that follows one trigger: an email, a timer, a chat message. Holdfast’s agent
+        loop, durable steps and replays create runs. External agents, such as the simulated one, do not.
       </p>
       <p>
         <a class="link" href={conversationAddress(conversation, "context")}>
-          What a process would be given to go on: the context
+          What a process would restore: the context
         </a>
       </p>
     </div>
@@ -67,7 +69,7 @@ function Runs({
         <RunList runs={listed.runs} open={open} />
       </section>
       {open === null ? (
-        <p class="muted run-hint">Choose a run to see its steps, and what would be restored at its end.</p>
+        <p class="muted run-hint">Select a run to see its steps and what would be restored at its end.</p>
       ) : (
         <RunDetails key={open} id={open} run={run} conversation={conversation} />
       )}

@@ -49,13 +49,13 @@ function Looks(): JSX.Element {
     <section class="block settings-part">
       <div class="block-head">
         <h2>This browser</h2>
-        <span class="muted">kept here alone; it changes nothing for others</span>
+        <span class="muted">stored in this browser only</span>
       </div>
       <Preference
         label="Theme"
         kept={theme}
         choices={[
-          ["system", "As the system"],
+          ["system", "System"],
           ["light", "Light"],
           ["dark", "Dark"],
         ]}
@@ -83,7 +83,7 @@ function Looks(): JSX.Element {
         label="Contrast"
         kept={contrast}
         choices={[
-          ["system", "As the system"],
+          ["system", "System"],
           ["more", "More"],
         ]}
       />
@@ -91,12 +91,12 @@ function Looks(): JSX.Element {
         label="Motion"
         kept={motion}
         choices={[
-          ["system", "As the system"],
+          ["system", "System"],
           ["less", "None"],
         ]}
       />
       <Preference
-        label="Keys that are one letter"
+        label="Single-key shortcuts"
         kept={singleKeys}
         choices={[
           ["on", "On"],
@@ -117,7 +117,7 @@ function storeFacts(store: StoreView): readonly (readonly [string, ComponentChil
         health.value?.rights === "admin" ? (
           "not known"
         ) : (
-          "told to the right admin alone"
+          "shown to admins only"
         )
       ) : (
         <code>{safeLine(store.address)}</code>
@@ -131,16 +131,13 @@ function storeFacts(store: StoreView): readonly (readonly [string, ComponentChil
         : `${bytesText(store.bytes)} (${store.bytes.toLocaleString("en-US")} bytes)`,
     ],
     ["Conversations", `${store.conversations.toLocaleString("en-US")}${and}`],
-    ["Logs of programs, such as memory", `${store.unlisted.toLocaleString("en-US")}${and}`],
-    ["Version of entries", store.formatVersion],
-    ["Version of answers (schema)", store.schemaVersion],
+    ["Internal logs", `${store.unlisted.toLocaleString("en-US")}${and}`],
+    ["Log format", store.formatVersion],
+    ["API schema version", store.schemaVersion],
     ["Holdfast", found?.version ?? "not known"],
     ["Space", found === null ? "not known" : safeLine(found.space)],
-    [
-      "Right of this browser",
-      found === null ? "not known" : `${found.rights}${found.readOnly ? ", for reading" : ""}`,
-    ],
-    ["Turns and streams under way", found === null ? "not known" : `${found.turns} and ${found.streams}`],
+    ["Access level", found === null ? "not known" : `${found.rights}${found.readOnly ? ", read-only" : ""}`],
+    ["Active turns / streams", found === null ? "not known" : `${found.turns} / ${found.streams}`],
     ["Agents", found === null || found.agents.length === 0 ? "none" : found.agents.map(safeLine).join(", ")],
   ];
 }
@@ -151,9 +148,9 @@ function Store({ store }: { readonly store: StoreView }): JSX.Element {
       <div class="block-head">
         <h2>Health</h2>
         {store.damaged.length === 0 ? (
-          <span class="tag ok">
+          <span class="tag ok" data-testid="no-damage">
             <Icon name="check" />
-            nothing is known to be damaged
+            No damage found
           </span>
         ) : (
           <span class="tag bad">
@@ -218,7 +215,7 @@ export function Page(): JSX.Element {
       <StoreCheck findings={findings} tell={tell} />
       <Looks />
       <p class="block faint">
-        Diagnostics hold versions and counts: no path, address, id, title or word of a conversation.
+        Diagnostics contain versions and counts only: no paths, URLs, ids, titles or conversation text.
       </p>
     </>
   );

@@ -35,7 +35,11 @@ function FindingRow({ finding }: { readonly finding: Findings[number] }): JSX.El
 
 function Found({ findings }: { readonly findings: Findings }): JSX.Element {
   if (findings.length === 0)
-    return <p role="status">Every log was read, and every link holds. Nothing was found.</p>;
+    return (
+      <p role="status" data-testid="all-intact">
+        All logs are intact.
+      </p>
+    );
   return (
     <>
       <p role="status">{countText(findings.length, "finding")}. Nothing was repaired or changed.</p>
@@ -43,7 +47,7 @@ function Found({ findings }: { readonly findings: Findings }): JSX.Element {
         <table class="sheet">
           <thead>
             <tr>
-              {["What", "Where", "In words"].map((name) => (
+              {["What", "Where", "Description"].map((name) => (
                 <th key={name} scope="col">
                   {name}
                 </th>
@@ -89,7 +93,7 @@ export function StoreCheck({
         <button class="btn small" type="button" disabled={isBusy} onClick={() => void check()}>
           {isBusy ? "Reading every log" : "Check every log"}
         </button>
-        <span class="muted">reads all, proves every link, changes nothing</span>
+        <span class="muted">Verifies every log. Changes nothing.</span>
       </div>
       {error === null ? null : <Failure error={error} retry={() => void check()} />}
       {findings === null ? null : <Found findings={findings} />}

@@ -13,7 +13,7 @@ export function TransferHead({
     <header class="head">
       <div class="head-row">
         <h1 class="transfer-title">Import and export</h1>
-        <nav class="seg" aria-label="Which way">
+        <nav class="seg" aria-label="Direction">
           <a href="/import" aria-current={way === "import" ? "true" : undefined}>
             Import
           </a>

@@ -47,14 +47,14 @@ function Pick({ address, side }: { readonly address: string; readonly side: "a" 
       onClick={() => togglePick(address)}
     >
       <Icon name={side === null ? "plus" : "x"} />
-      {side === null ? "Pick to compare" : `Picked as ${side.toUpperCase()}: let go`}
+      {side === null ? "Select to compare" : `${side.toUpperCase()} selected · Clear`}
     </button>
   );
 }
 
 async function goTo(conversation: string, entry: string): Promise<void> {
   const done = await attempted(() => client.goTo({ conversation, entry }));
-  if (done !== null) say("The next message grows from here. Files and external effects are not undone.");
+  if (done !== null) say("The next message continues from here. Files and external effects are not undone.");
 }
 
 async function fork(conversation: string, entry: string): Promise<void> {
@@ -80,9 +80,9 @@ export function NodePane({ conversation, node, end, isLeaf, side, since }: NodeP
   const about = [
     `seq ${node.seq}`,
     active ? "on the active branch" : "on another branch",
-    ...(children.length > 1 ? [`${children.length.toLocaleString("en-US")} branches part here`] : []),
+    ...(children.length > 1 ? [`${children.length.toLocaleString("en-US")} branches start here`] : []),
     ...(inherited ? ["inherited"] : []),
-    ...(hidden ? ["hidden from the context"] : []),
+    ...(hidden ? ["hidden from the model"] : []),
   ];
   return (
     <section class="node-pane" aria-labelledby="node-h">
@@ -112,7 +112,7 @@ export function NodePane({ conversation, node, end, isLeaf, side, since }: NodeP
         {isLeaf ? null : (
           <button class="btn" type="button" onClick={() => void goTo(conversation, id)}>
             <Icon name="steer" />
-            Go on from here
+            Continue from here
           </button>
         )}
         {hasPage("/c/:conversation/context") ? (

@@ -9,7 +9,7 @@ function Side({ side, address }: { readonly side: "a" | "b"; readonly address: s
   return (
     <div class="pick">
       <span class={`side-${side}`}>{side.toUpperCase()}</span>
-      <span class={address === null ? "faint" : "strong cut mono"}>{address ?? "nothing picked"}</span>
+      <span class={address === null ? "faint" : "strong cut mono"}>{address ?? "not selected"}</span>
     </div>
   );
 }
@@ -44,7 +44,7 @@ export function PicksBar({
         <Side side="b" address={b} />
       </div>
       {a === null || other === null ? (
-        <p class="faint">Pick two entries, or forks, with the space bar or the button below.</p>
+        <p class="faint">Select two entries to compare (Space).</p>
       ) : hasPage("/diff") ? (
         <a class="btn primary" href={addressOf("/diff", { a, b: other })} aria-keyshortcuts="d">
           <Icon name="swap" />

@@ -33,7 +33,7 @@ export function TreeCard({
   });
   return (
     <div class="tree-card" id="tree-card" role="tooltip" ref={ref}>
-      <p class="cut-lines">{safeLine(node.preview.slice(0, WORDS_MAX)) || "No words"}</p>
+      <p class="cut-lines">{safeLine(node.preview.slice(0, WORDS_MAX)) || "No text"}</p>
       <p class="faint">{`seq ${node.seq} · ${sinceText(byId, node.id)}`}</p>
     </div>
   );

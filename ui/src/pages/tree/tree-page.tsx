@@ -23,7 +23,7 @@ const FILTERS: readonly (readonly [TreeFilter, string])[] = [
   ["default", "Default"],
   ["no-tools", "No tools"],
   ["user", "Prompts"],
-  ["labeled", "Labelled"],
+  ["labeled", "Labeled"],
   ["all", "All"],
 ];
 
@@ -86,7 +86,7 @@ function Chosen({
   if (fork !== undefined) return <ForkPane fork={fork} side={sideOf(fork.conversation)} />;
   const id = at ?? data.leaf;
   const node = byId.get(id);
-  if (node === undefined) return <p class="node-pane faint">There is no such entry in this conversation.</p>;
+  if (node === undefined) return <p class="node-pane faint">Entry not found in this conversation.</p>;
   return (
     <NodePane
       conversation={conversation}
@@ -165,7 +165,7 @@ function TreeView({ data, conversation }: { readonly data: TreeData; readonly co
       </section>
       <aside
         class={at === null && picks.a === null ? "tree-side" : "tree-side is-wanted"}
-        aria-label="The chosen entry"
+        aria-label="Selected entry"
       >
         <PicksBar picks={picks} active={active} />
         <Chosen data={data} conversation={conversation} at={at} sideOf={sideOf} byId={byId} />

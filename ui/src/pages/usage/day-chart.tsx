@@ -58,7 +58,7 @@ function Legend({ columns, tones }: Pick<DayChartProps, "columns" | "tones">): J
   const shown = [
     ...tones.map((model, tone) => ({ name: safeLine(model), mark: `tone-${tone}` })),
     ...(hasOthers ? [{ name: "other models", mark: "tone-3" }] : []),
-    ...(hasReplays ? [{ name: "replays, apart", mark: "replays" }] : []),
+    ...(hasReplays ? [{ name: "replays (not in the total)", mark: "replays" }] : []),
   ];
   return (
     <p class="legend chart-legend">

@@ -82,8 +82,8 @@ function Costs({ turns, width }: Pick<TurnDrawing, "turns"> & { readonly width: 
     <>
       <text x={AREA.left} y={AREA.costTop - 8}>
         {width < 560
-          ? "Cost of each turn; coloured: a new carrier"
-          : "Cost of each turn. Coloured: the first turn of a new carrier, its cache is cold"}
+          ? "Cost of each turn. Colored: a new session"
+          : "Cost of each turn. Colored: the first turn of a new session, with a cold cache"}
       </text>
       <line class="axis" x1={AREA.left} x2={width} y1={AREA.costFloor} y2={AREA.costFloor} />
       {turns.map(({ turn, x, width: each, costY, isCold, hasLabel }) => (

@@ -143,7 +143,7 @@ export function TurnTable({
         <table class="sheet">
           <thead>
             <tr>
-              {["Turn", "Carrier", "Model"].map((head) => (
+              {["Turn", "Session", "Model"].map((head) => (
                 <th key={head} scope="col">
                   {head}
                 </th>
@@ -155,7 +155,7 @@ export function TurnTable({
               ))}
               <th scope="col">What happened</th>
               <th scope="col" class="num">
-                Began
+                Started
               </th>
             </tr>
           </thead>

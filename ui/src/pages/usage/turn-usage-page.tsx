@@ -18,7 +18,7 @@ type Total = Api["getUsage"]["response"]["total"];
 /** What is new in it, beside what it shares with its source: that was paid there. */
 function newCost({ inherited }: TurnUsageView, total: Total): string {
   const unknown = total.unpricedAnswers === 0 ? [] : [unpricedText(total.unpricedAnswers)];
-  const shared = inherited === null ? "nothing inherited" : `new; ${spentText(inherited)} inherited`;
+  const shared = inherited === null ? "no inherited cost" : `new; ${spentText(inherited)} inherited`;
   return [shared, ...unknown].join(", ");
 }
 
@@ -59,7 +59,7 @@ function Cards({ found, total }: { readonly found: TurnUsageView; readonly total
           more: before === 0 ? "" : `${tokensText(before)} before them`,
         },
         {
-          name: "Replays, kept apart",
+          name: "Replays (not in the total)",
           value: spentText(found.replays),
           more: found.replays.count === 0 ? "" : countText(found.replays.count, "replay"),
         },
@@ -93,9 +93,13 @@ export function Page({ params }: PageProps): JSX.Element {
         <h2>Usage</h2>
         <span class="muted">
           {countText(count, "turn")}
-          {count > turns.length ? `; the newest ${turns.length} are told one by one` : ""}
+          {count > turns.length ? `; the newest ${turns.length} are listed` : ""}
         </span>
-        {isReplay ? <span class="tag">replay, in no sum of conversations</span> : null}
+        {isReplay ? (
+          <span class="tag" data-testid="is-replay">
+            replay, not in any total
+          </span>
+        ) : null}
         <span class="grow" />
         <a class="link" href="/usage">
           All conversations
@@ -103,7 +107,9 @@ export function Page({ params }: PageProps): JSX.Element {
       </div>
       <Cards found={found} total={total} />
       {turns.length === 0 ? (
-        <p class="muted usage-none">No turn has used anything yet, as far as its agent said.</p>
+        <p class="muted usage-none" data-testid="no-usage">
+          No usage reported yet.
+        </p>
       ) : (
         <>
           <TurnChart found={found} />
@@ -111,9 +117,8 @@ export function Page({ params }: PageProps): JSX.Element {
         </>
       )}
       <p class="faint sheet-note">
-        Context: what the last answer of a turn was sent, as the model counted it. What a fork shares with its
-        source is counted once, where it was spent: inherited is what the answers that are shared cost there.
-        Replays count for themselves.
+        Context is the size of the last request of a turn, as the model counted it. Usage that a fork shares
+        with its source counts once, in the source. Replays are not in any total.
       </p>
     </div>
   );

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { tokensText } from "../../parts/numbers.ts";
+import { type InputTokens, tokensIn, tokensText } from "../../parts/numbers.ts";
 
 export interface UsageCard {
   readonly name: string;
@@ -7,15 +7,9 @@ export interface UsageCard {
   readonly more?: string;
 }
 
-interface Counted {
-  readonly inputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-}
-
 /** What went in, fresh or from a cache, and how much of it was from there. */
-export function inputCard(all: Counted): UsageCard {
-  const sent = all.inputTokens + all.cacheReadTokens + all.cacheWriteTokens;
+export function inputCard(all: InputTokens): UsageCard {
+  const sent = tokensIn(all);
   const more = sent === 0 ? "" : `${Math.round((all.cacheReadTokens / sent) * 100)} % from cache`;
   return { name: "Tokens in", value: tokensText(sent), more };
 }

@@ -1,3 +1,4 @@
+import { nameOf } from "../../text/conversation-name.ts";
 import type { ConversationCost, DailyRow } from "#edges/http/client/views";
 import { safeLine } from "#transfer/views/safe-text";
 import { conversationAddress } from "../../router/addresses.ts";
@@ -47,7 +48,7 @@ export function conversationLines(
 ): readonly UsageLine[] {
   const lines = conversations.map((one) => {
     const { conversation, title, replay, rollovers } = one;
-    const shown = title === null || title === "" ? conversation : safeLine(title);
+    const shown = nameOf(conversation, title);
     return {
       used: one,
       key: conversation,

@@ -131,7 +131,7 @@ function Cards({ found }: { readonly found: Daily }): JSX.Element {
         { name: "Conversations", value: found.conversationCount.toLocaleString("en-US") },
         { name: "Rollovers", value: found.rollovers.toLocaleString("en-US") },
         {
-          name: "Replays, kept apart",
+          name: "Replays (not in the total)",
           value: spentText(replays),
           more: found.replayCount === 0 ? "" : countText(found.replayCount, "replay"),
         },
@@ -165,7 +165,7 @@ function Tables({
         />
         {found.conversationCount + found.replayCount > found.conversations.length ? (
           <p class="faint sheet-note">
-            Those that cost the most, of {countText(found.conversationCount, "conversation")} and{" "}
+            The most expensive, of {countText(found.conversationCount, "conversation")} and{" "}
             {countText(found.replayCount, "replay")}.
           </p>
         ) : null}
@@ -203,8 +203,8 @@ export function Page(): JSX.Element {
         <div class="block">
           <Cards found={value} />
           {value.rows.length === 0 ? (
-            <p class="muted usage-none">
-              Nothing was used in this time, as far as agents and models said.{" "}
+            <p class="muted usage-none" data-testid="no-usage">
+              No usage in this period.{" "}
               <a class="link" href="/usage?range=all">
                 All time
               </a>
@@ -216,8 +216,8 @@ export function Page(): JSX.Element {
             </>
           )}
           <p class="faint sheet-note">
-            Days are in UTC. What a fork shares with its source is counted once, where it was spent. Replays
-            are in no sum but their own.
+            Days are in UTC. Usage that a fork shares with its source counts once, in the source. Replays are
+            not in any total.
             {value.leftOut.length === 0
               ? ""
               : ` ${countText(value.leftOut.length, "conversation")} could not be read and ${value.leftOut.length === 1 ? "is" : "are"} left out.`}

@@ -24,20 +24,20 @@ export function Carried({
 }): JSX.Element {
   return (
     <div class="carried">
-      {fidelity === "native" ? <Yes words="the agent brought its own memory along" /> : null}
-      {fidelity === "transcript" ? <Yes words="everything, as the agent’s own transcript" /> : null}
+      {fidelity === "native" ? <Yes words="the agent kept its own memory" /> : null}
+      {fidelity === "transcript" ? <Yes words="everything, from the agent’s transcript" /> : null}
       {priorContext?.summary === true ? <Yes words="the summary" /> : null}
       {priorContext === null || priorContext.messages === 0 ? null : (
-        <Yes words={`${countText(priorContext.messages, "message")} word for word`} />
+        <Yes words={`${countText(priorContext.messages, "message")}  in full`} />
       )}
       {priorContext === null || priorContext.effects === 0 ? null : (
-        <Yes words={countText(priorContext.effects, "effect")} />
+        <Yes words={countText(priorContext.effects, "side effect")} />
       )}
       {priorContext === null || priorContext.leftOut === 0 ? null : (
         <span class="no">
           <Icon name="dash" />
           {countText(priorContext.leftOut, "message")}
-          {priorContext.more === true ? " and more" : ""} in outline only; in the log whole
+          {priorContext.more === true ? " and more" : ""} shortened (full text in the log)
         </span>
       )}
       {children}

@@ -15,8 +15,8 @@ export function carrierTone(place: number): "odd" | "even" {
 export function Carrier({ place, title }: { readonly place: number; readonly title?: string }): JSX.Element {
   const letter = carrierLetter(place);
   return (
-    <span class="up" title={title ?? `Carried by upstream ${letter}`}>
-      <span class="sr">carried by </span>
+    <span class="up" title={title ?? `Session ${letter}`}>
+      <span class="sr">session </span>
       {letter}
     </span>
   );

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { StripData } from "./mark-data.ts";
+import { countText } from "../numbers.ts";
 import { carrierTone } from "./carrier.tsx";
 
 const GAP = 2;
@@ -23,9 +24,9 @@ export function Strip({
   const each = (length - GAP * (shown - 1)) / Math.max(1, shown);
   const said = [
     `${entries} entries`,
-    `${carriers} ${carriers === 1 ? "carrier" : "carriers"}`,
-    ...(isUnclean ? ["ended in the middle of a turn"] : []),
-    ...(isLive ? ["working"] : []),
+    countText(carriers, "session"),
+    ...(isUnclean ? ["interrupted"] : []),
+    ...(isLive ? ["running"] : []),
   ].join(", ");
   return (
     <svg class="strip" width={width} height="18" viewBox={`-1 0 ${width} 18`} role="img" aria-label={said}>

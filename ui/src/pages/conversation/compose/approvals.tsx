@@ -25,14 +25,14 @@ export function Approvals({
     onAnswer?.();
   };
   return (
-    <div class="waiting" role="group" aria-label="Waits for you">
+    <div class="waiting" role="group" aria-label="Waiting for you">
       {asked.map(({ request, tool, input }) => (
         <div key={request} class="banner" role="alert">
           <Icon name="lock" />
           <span class="grow">
             <b>{safeLine(tool)}</b> <span class="mono">{tellingArgument(input)}</span>
             <details>
-              <summary class="link">All of it</summary>
+              <summary class="link">Show all arguments</summary>
               <pre class="code term">{safeText(JSON.stringify(input, null, 2))}</pre>
             </details>
           </span>
@@ -46,7 +46,7 @@ export function Approvals({
       ))}
       {queue.map(({ steer, content }) => (
         <p key={steer} class="muted">
-          Words wait to be delivered: {safeLine(wordsOf(content)).slice(0, WAITING_CHARS_MAX)}
+          Queued, sent at the next step: {safeLine(wordsOf(content)).slice(0, WAITING_CHARS_MAX)}
         </p>
       ))}
     </div>

@@ -2,11 +2,12 @@ import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { promptTitle } from "#log/title";
 import { client } from "../../../data/api-client.ts";
+import { draftOf, setDraft, takeBack } from "../../../data/drafts.ts";
 import { onKey, useKeys } from "../../../frame/keys.ts";
 import { health, mayWrite } from "../../../frame/store-foot.tsx";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { changeQuery, stayed } from "../../../router/location.ts";
-import { attempted, drafts, setDraft, takeBack } from "../entry/acts.ts";
+import { attempted } from "../entry/acts.ts";
 import { follows } from "../thread/following.ts";
 import { TroubleMenu } from "../trouble/trouble-menu.tsx";
 import { agentFor, type Agents, type Carriers, choiceFor } from "./agent-choice.ts";
@@ -61,15 +62,15 @@ function Stop({ conversation }: { readonly conversation: string }): JSX.Element 
 
 /** Why nothing can be sent, and what would help; null where it can. */
 function barredWords(isClosed: boolean, hasAgent: boolean): string | null {
-  if (isClosed) return "What is open here may only be read: nothing can be sent here.";
+  if (isClosed) return "This conversation is read-only here. You cannot send messages.";
   if (hasAgent) return null;
-  return "This server has no agent: nothing can be sent here. Start it with --model PROVIDER/NAME, with --agent NAME=COMMAND and --cwd, or with --agent simulated.";
+  return "This server has no agent, so you cannot send messages. Restart it with --model PROVIDER/NAME, --agent NAME=COMMAND --cwd FOLDER, or --agent simulated.";
 }
 
 /** Where a person writes: a prompt, or words for the turn that runs. */
 export function Composer(props: ComposerProps): JSX.Element {
   const { conversation, isWorking, leaf, agents, by, seq } = props;
-  const words = drafts.value.get(conversation) ?? "";
+  const words = draftOf(conversation);
   const input = useRef<HTMLTextAreaElement>(null);
   const isClosed = !mayWrite.value;
   const agent = agentFor(conversation, agents ?? [], by);
@@ -88,10 +89,10 @@ export function Composer(props: ComposerProps): JSX.Element {
   }, [words]);
   const barred = barredWords(isClosed && health.value !== null, hasAgent);
   const placeholder = isWorking
-    ? "Steer this turn"
+    ? "Message the running turn"
     : leaf === null
       ? "Write a prompt"
-      : "Write a prompt; it goes on from this branch";
+      : "Write a prompt to continue this branch";
   return (
     <form
       class="composer"
@@ -107,6 +108,7 @@ export function Composer(props: ComposerProps): JSX.Element {
       </label>
       <textarea
         id="prompt"
+        dir="auto"
         ref={input}
         rows={1}
         placeholder={barred === null ? placeholder : ""}
@@ -128,7 +130,7 @@ export function Composer(props: ComposerProps): JSX.Element {
         {isWorking ? <Stop conversation={conversation} /> : null}
         <button class="btn primary" type="submit" disabled={isClosed || barred !== null}>
           <Icon name="steer" />
-          {isWorking ? "Steer" : "Send"}
+          {isWorking ? "Send now" : "Send"}
         </button>
       </div>
     </form>

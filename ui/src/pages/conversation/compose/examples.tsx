@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { setDraft } from "../entry/acts.ts";
+import { setDraft } from "../../../data/drafts.ts";
 
 interface Example {
   readonly words: string;
@@ -8,11 +8,11 @@ interface Example {
 
 /** What the simulated agent understands; it answers anything else by saying it back. */
 const EXAMPLES: readonly Example[] = [
-  { words: "My name is Ada", does: "tells it a fact" },
-  { words: "What is my name?", does: "asks for it" },
-  { words: "remember guest=Bea; recall guest", does: "several orders at once" },
-  { words: "email ann about the cake", does: "calls a tool with an effect" },
-  { words: "work 100", does: "a long answer, to stop or steer" },
+  { words: "My name is Ada", does: "states a fact" },
+  { words: "What is my name?", does: "asks for the fact" },
+  { words: "remember guest=Bea; recall guest", does: "two commands at once" },
+  { words: "email ann about the cake", does: "calls a tool with a side effect" },
+  { words: "work 100", does: "a long answer that you can stop" },
 ];
 
 /** Words to begin with, for an agent that understands few; a press writes them, and nothing is sent yet. */
@@ -24,8 +24,8 @@ export function Examples({ conversation }: { readonly conversation: string }): J
   return (
     <div class="examples" role="group" aria-label="Examples for the simulated agent">
       <p class="muted">
-        The simulated agent needs no key and no network. It understands a few orders; a press writes one for
-        you:
+        The simulated agent needs no API key and no network. It understands a few commands. Choose one to fill
+        in:
       </p>
       <ul>
         {EXAMPLES.map(({ words, does }) => (

@@ -61,7 +61,7 @@ function Parked({
   if (isFree)
     return (
       <>
-        <span class="grow">Its agent is free again. The prompt was kept.</span>
+        <span class="grow">The rate limit is over. Your prompt is saved.</span>
         <button class="btn" type="button" onClick={act}>
           <Icon name="replay" />
           {name}
@@ -71,17 +71,17 @@ function Parked({
   return (
     <>
       <span class="grow">
-        Its agent is free again at <Clock time={until} />, in {Math.max(1, Math.ceil(leftMs / 1_000))} s.
+        Limit ends at <Clock time={until} /> ({Math.max(1, Math.ceil(leftMs / 1_000))} s).
       </span>
       <button
         class="btn"
         type="button"
         aria-pressed={isByItself}
         onClick={() => setByItself(!isByItself)}
-        title="As long as this page is open"
+        title="Works while this page is open"
       >
         <Icon name={isByItself ? "check" : "replay"} />
-        {isByItself ? "Sent again by itself then" : "Send it again then"}
+        {isByItself ? "Will be sent automatically" : "Send automatically"}
       </button>
     </>
   );
@@ -111,7 +111,7 @@ export function GoOn({
         <>
           <span class="grow">
             {isLeft
-              ? "Whoever carried this turn is gone. What came back of it is kept."
+              ? "The process running this turn stopped. Everything it produced so far is saved."
               : "The last turn did not finish."}
           </span>
           <button class="btn" type="button" onClick={act}>

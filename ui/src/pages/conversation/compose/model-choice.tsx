@@ -22,7 +22,7 @@ export function ModelChoice({
   const exact = choices.findIndex((one) => of(one) && one.model === model);
   const at = exact === -1 ? choices.findIndex(of) : exact;
   return (
-    <label class="row-flex" title="Who answers the next prompt; a conversation may change between them">
+    <label class="row-flex" title="The agent and model for the next prompt">
       <Icon name="model" />
       <span class="sr">Agent and model</span>
       <select

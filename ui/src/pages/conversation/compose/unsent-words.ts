@@ -1,6 +1,6 @@
 import { live } from "../../../data/live-stream.ts";
 import { warn } from "../../../frame/said.tsx";
-import { takeBack } from "../entry/acts.ts";
+import { takeBack } from "../../../data/drafts.ts";
 
 /** Words whose turn ended because its agent is parked, before anybody was asked, are on no branch: they wait in the composer again. */
 export function keepUnsent(
@@ -16,7 +16,7 @@ export function keepUnsent(
     if (isAsked || entry.parked === undefined) return;
     takeBack(conversation, words);
     warn(
-      "Not sent: its agent is not free yet. Your words wait here; Continue goes on with the prompt before.",
+      "Not sent: the rate limit is not over yet. Your text is still here. Continue resumes the previous prompt.",
     );
   });
 }

@@ -1,20 +1,13 @@
-import { type Signal, signal } from "@preact/signals";
 import { ApiError } from "#edges/http/client/index";
 import type { ThreadRow } from "#edges/http/client/views";
 import { forkProblemText } from "#operations/text";
 import { client } from "../../../data/api-client.ts";
 import { say, warn } from "../../../frame/said.tsx";
+import { setDraft } from "../../../data/drafts.ts";
 import { wayOn } from "../../../data/way-on.ts";
 import { conversationAddress } from "../../../router/addresses.ts";
 import { changeQuery, navigate, stayed } from "../../../router/location.ts";
 import { wordsOf } from "../../../text/message-words.ts";
-
-/** Words that wait in the composer of a conversation. */
-export const drafts: Signal<ReadonlyMap<string, string>> = signal(new Map());
-
-export function setDraft(conversation: string, words: string): void {
-  drafts.value = new Map(drafts.value).set(conversation, words);
-}
 
 /** Does something that the server may refuse, and says why where it does. */
 export async function attempted<T>(act: () => Promise<T>): Promise<T | null> {
@@ -24,7 +17,7 @@ export async function attempted<T>(act: () => Promise<T>): Promise<T | null> {
     warn(
       error instanceof ApiError
         ? `${error.message}. ${wayOn(error)}`
-        : "The server did not answer. Nothing is lost.",
+        : "The server did not respond. Nothing is lost.",
     );
     return null;
   }
@@ -41,11 +34,6 @@ export async function attemptedOnce<T>(name: string, act: () => Promise<T>): Pro
   } finally {
     underWay.delete(name);
   }
-}
-
-/** Words that did not get through wait in the composer again, before those that were written meanwhile. */
-export function takeBack(conversation: string, words: string): void {
-  setDraft(conversation, [words, drafts.value.get(conversation) ?? ""].filter(Boolean).join("\n"));
 }
 
 /** A fork ends before a person's words, which wait to be sent otherwise, and behind all else. */
@@ -78,7 +66,7 @@ export async function resubmit(conversation: string, entry: string, content: str
 export async function setHidden(conversation: string, entry: string, hidden: boolean): Promise<void> {
   const done = await attempted(() => client.setHidden({ conversation, entry, hidden }));
   if (done !== null)
-    say(hidden ? "Left out of the context from here on; it stays in the log" : "In the context again");
+    say(hidden ? "Hidden from the model from now on. The log keeps it." : "Shown to the model again");
 }
 
 export async function setLabel(conversation: string, entry: string, label: string): Promise<boolean> {

@@ -33,7 +33,8 @@ export function EditForm({ conversation, entry, first, close }: FormProps): JSX.
       }}
     >
       <textarea
-        aria-label="Other words in its place"
+        aria-label="Edit message"
+        dir="auto"
         rows={Math.min(12, words.split("\n").length + 1)}
         value={words}
         ref={field}
@@ -71,7 +72,7 @@ export function LabelForm({ conversation, entry, first, close }: FormProps): JSX
       <span class="field grow">
         <input
           aria-label="Label"
-          placeholder="A name for this entry; none takes it away"
+          placeholder="Label (leave empty to remove)"
           value={label}
           ref={field}
           onInput={(event) => setText(event.currentTarget.value)}

@@ -1,11 +1,13 @@
 import type { JSX } from "preact";
 import type { ThreadRow } from "#edges/http/client/views";
 import { forkProblemText } from "#operations/text";
-import { useState } from "preact/hooks";
+import { KEY_TABLE, keyWords } from "../../../frame/key-table.ts";
 import { copyText } from "../../../parts/copy-button.tsx";
-import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
+import { Icon } from "../../../parts/marks/icon.tsx";
+import { Menu, type MenuItem } from "../../../parts/menu.tsx";
 import { addressOf, conversationAddress } from "../../../router/addresses.ts";
 import { query } from "../../../router/location.ts";
+import { CopyIcon } from "../../../text/copy-icon.tsx";
 import { hasPage } from "../../has-page.ts";
 import { wordsOf } from "../../../text/message-words.ts";
 import { forkAt, setHidden } from "./acts.ts";
@@ -18,66 +20,58 @@ interface ActionsProps {
   readonly label: () => void;
 }
 
-function Act({
-  icon,
-  label,
-  run,
-}: {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly run: () => void;
-}): JSX.Element {
-  return (
-    <button class="btn icon" type="button" aria-label={label} title={label} onClick={run}>
-      <Icon name={icon} />
-    </button>
-  );
-}
-
-function Leads({
-  icon,
-  label,
-  to,
-}: {
-  readonly icon: IconName;
-  readonly label: string;
-  readonly to: string;
-}): JSX.Element {
-  return (
-    <a class="btn icon" aria-label={label} title={label} href={to}>
-      <Icon name={icon} />
-    </a>
-  );
-}
-
-function More({ row, conversation }: Pick<ActionsProps, "row" | "conversation">): JSX.Element {
+/** What is done less often, in words. */
+function moreActions({ row, conversation, label }: ActionsProps): readonly MenuItem[] {
   const { entry, hidden: isHidden, source } = row;
   const link = conversationAddress(conversation, "", { at: entry.id });
-  return (
-    <>
-      <Act
-        icon="hide"
-        label={isHidden ? "Bring back into the context" : "Hide from the context"}
-        run={() => void setHidden(conversation, entry.id, !isHidden)}
-      />
-      {entry.type === "message" ? (
-        <Act icon="file" label="Copy text" run={() => void copyText(wordsOf(entry.message.content))} />
-      ) : null}
-      <Act icon="out" label="Copy link" run={() => void copyText(new URL(link, window.location.href).href)} />
-      {source !== null ? null : (
-        <Leads
-          icon="context"
-          label="As it lies in the log"
-          to={conversationAddress(conversation, "log", { seq: String(entry.seq) })}
-        />
-      )}
-    </>
-  );
+  const leaf = query.value.get("leaf");
+  return [
+    ...(hasPage("/replay")
+      ? [
+          {
+            name: "Replay from here",
+            icon: "replay",
+            act: addressOf("/replay", { conversation, at: entry.id, leaf }),
+          } as const,
+        ]
+      : []),
+    {
+      name: "Context here",
+      icon: "context",
+      act: conversationAddress(conversation, "context", { at: entry.id }),
+    },
+    { name: "Label", icon: "label", act: label, keys: keyWords(KEY_TABLE.label.keys) },
+    {
+      name: isHidden ? "Show to the model" : "Hide from the model",
+      icon: "hide",
+      act: () => void setHidden(conversation, entry.id, !isHidden),
+    },
+    {
+      name: "Copy link",
+      icon: "out",
+      act: () => void copyText(new URL(link, window.location.href).href),
+    },
+    {
+      name: "Copy ID",
+      icon: "terminal",
+      act: () => void copyText(`${conversation}@${entry.id}`),
+      keys: keyWords(KEY_TABLE.copyAddress.keys),
+    },
+    ...(source === null
+      ? [
+          {
+            name: "Raw record",
+            icon: "ledger",
+            act: conversationAddress(conversation, "log", { seq: String(entry.seq) }),
+          } as const,
+        ]
+      : []),
+  ];
 }
 
-/** What can be done at a message; in the place of its meta, when it is looked at. */
-export function EntryActions({ row, conversation, edit, label }: ActionsProps): JSX.Element {
-  const [isMore, setMore] = useState(false);
+/** What can be done at a message: above its edge, clear of its text. */
+export function EntryActions(props: ActionsProps): JSX.Element {
+  const { row, conversation, edit } = props;
   const { entry, noFork } = row;
   return (
     <div class="acts" role="toolbar" aria-label="Actions on this message">
@@ -86,12 +80,16 @@ export function EntryActions({ row, conversation, edit, label }: ActionsProps): 
         type="button"
         aria-disabled={noFork === null ? undefined : "true"}
         aria-describedby={noFork === null ? undefined : `why-${entry.id}`}
-        title={edit === undefined ? "Keeps this and goes on behind it" : "Goes on in front of this prompt"}
+        title={
+          edit === undefined
+            ? "New conversation that ends with this entry"
+            : "New conversation that ends before this prompt"
+        }
         onClick={() => void forkAt(conversation, row)}
       >
         <Icon name="fork" />
         <span>Fork</span>
-        <kbd>f</kbd>
+        <kbd>{keyWords(KEY_TABLE.fork.keys)}</kbd>
       </button>
       {noFork === null ? null : (
         <span class="why-not" id={`why-${entry.id}`}>
@@ -101,31 +99,12 @@ export function EntryActions({ row, conversation, edit, label }: ActionsProps): 
       {edit === undefined ? null : (
         <button class="btn" type="button" onClick={edit}>
           <Icon name="edit" />
-          <span>
-            Edit<span class="wide"> and resubmit</span>
-          </span>
-          <kbd>e</kbd>
+          <span>Edit</span>
+          <kbd>{keyWords(KEY_TABLE.edit.keys)}</kbd>
         </button>
       )}
-      <span class="bar" />
-      {hasPage("/replay") ? (
-        <Leads
-          icon="replay"
-          label="Replay from here"
-          to={addressOf("/replay", { conversation, at: entry.id, leaf: query.value.get("leaf") })}
-        />
-      ) : null}
-      {hasPage("/c/:conversation/context") ? (
-        <Leads
-          icon="context"
-          label="Context here"
-          to={conversationAddress(conversation, "context", { at: entry.id })}
-        />
-      ) : null}
-      <Act icon="label" label="Label" run={label} />
-      <Act icon="copy" label="Copy address" run={() => void copyText(`${conversation}@${entry.id}`)} />
-      {isMore ? <More row={row} conversation={conversation} /> : null}
-      <Act icon="more" label={isMore ? "Less" : "More: hide, copy, record"} run={() => setMore(!isMore)} />
+      {entry.type === "message" ? <CopyIcon text={wordsOf(entry.message.content)} what="text" /> : null}
+      <Menu label="More actions" items={moreActions(props)} />
     </div>
   );
 }

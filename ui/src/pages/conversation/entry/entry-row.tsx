@@ -9,7 +9,7 @@ import { conversationAddress } from "../../../router/addresses.ts";
 import { isPromptOf, wordsOf } from "../../../text/message-words.ts";
 import { EditForm, LabelForm } from "./edit-form.tsx";
 import { EntryActions } from "./entry-actions.tsx";
-import { LongEntry } from "./long-entry.tsx";
+import { ShowAll, useWholeMessage } from "./long-entry.tsx";
 import { MessageBody } from "./message-body.tsx";
 import { NoteRow } from "./note-row.tsx";
 import { CompactionRow, RibbonRow } from "./ribbon-row.tsx";
@@ -81,7 +81,7 @@ function MessageHead({
     message.role === "user"
       ? isPromptOf(message)
         ? "You"
-        : "Holdfast, to the model"
+        : "Holdfast (to the model)"
       : safeLine(message.role === "assistant" ? (message.model ?? "Agent") : "Tool");
   return (
     <div class="msg-head">
@@ -92,7 +92,11 @@ function MessageHead({
           <span class="cut">{safeLine(row.label)}</span>
         </span>
       )}
-      {row.hidden ? <span class="tag">hidden from the context</span> : null}
+      {row.hidden ? (
+        <span class="tag" data-testid="hidden">
+          hidden from the model
+        </span>
+      ) : null}
       {row.source !== null ? <span class="tag">inherited</span> : null}
       <span class="meta">
         {usage === undefined ? null : (
@@ -120,7 +124,8 @@ function Message({
   readonly entry: EntryOf<"message">;
 }): JSX.Element {
   const { row, conversation, doing, setDoing, verify } = props;
-  const { message } = entry;
+  const whole = useWholeMessage(conversation, row, entry);
+  const { message } = whole.entry;
   const isPrompt = isPromptOf(message);
   const close = (): void => setDoing(null);
   const form = { conversation, entry: entry.id, close };
@@ -135,10 +140,14 @@ function Message({
         {doing === "edit" ? (
           <EditForm {...form} first={wordsOf(message.content)} />
         ) : (
-          <MessageBody content={message.content} conversation={conversation} />
+          <MessageBody
+            content={message.content}
+            conversation={conversation}
+            isCut={row.cut !== null && whole.entry === entry}
+          />
         )}
         {doing === "label" ? <LabelForm {...form} first={row.label ?? ""} /> : null}
-        {row.cut === null ? null : <LongEntry conversation={conversation} entry={entry.id} chars={row.cut} />}
+        {whole.rest === null ? null : <ShowAll rest={whole.rest} />}
         <EntryActions
           row={row}
           conversation={conversation}
@@ -153,19 +162,30 @@ function Message({
   );
 }
 
-function Result({ props }: { readonly props: EntryRowProps }): JSX.Element {
+function Result({
+  props,
+  entry,
+}: {
+  readonly props: EntryRowProps;
+  readonly entry: EntryOf<"message">;
+}): JSX.Element {
   const { row, conversation, doing, setDoing } = props;
-  const { id } = row.entry;
+  const { id } = entry;
+  const whole = useWholeMessage(conversation, row, entry);
   return (
     <EntryFrame props={props} node="tool">
       <div class={`msg result${props.isSelected ? " is-shown" : ""}`}>
         {row.calls.map((shown) => (
-          <ToolCard key={shown.call} shown={shown} result={row.entry} conversation={conversation}>
-            {row.cut === null ? null : <LongEntry conversation={conversation} entry={id} chars={row.cut} />}
+          <ToolCard key={shown.call} shown={shown} result={whole.entry} conversation={conversation}>
+            {whole.rest === null ? null : <ShowAll rest={whole.rest} />}
           </ToolCard>
         ))}
         {row.label === null ? null : <span class="tag">{safeLine(row.label)}</span>}
-        {row.hidden ? <span class="tag">hidden from the context</span> : null}
+        {row.hidden ? (
+          <span class="tag" data-testid="hidden">
+            hidden from the model
+          </span>
+        ) : null}
         {doing === "label" ? (
           <LabelForm
             conversation={conversation}
@@ -191,6 +211,11 @@ function RawEntry({ props, entry }: { readonly props: EntryRowProps; readonly en
   );
 }
 
+/** Calls that failed, and those of unknown outcome, are shown in every view. */
+function isRemarkable({ calls }: EntryRowProps["row"]): boolean {
+  return calls.some(({ state }) => state === "unknown" || state === "failed");
+}
+
 function Body({ props }: { readonly props: EntryRowProps }): JSX.Element | null {
   const { row, conversation, view, isSent } = props;
   const { entry } = row;
@@ -202,9 +227,12 @@ function Body({ props }: { readonly props: EntryRowProps }): JSX.Element | null 
     return view === "focused" ? null : (
       <NoteRow entry={entry} carrier={carrier} isSent={isSent} isSelected={props.isSelected} />
     );
-  if (entry.message.role === "toolResult") return view === "focused" ? null : <Result props={props} />;
+  if (entry.message.role === "toolResult")
+    return view === "focused" && !isRemarkable(row) ? null : <Result props={props} entry={entry} />;
   const isSilent = entry.message.role === "assistant" && wordsOf(entry.message.content) === "";
-  return view === "focused" && isSilent ? null : <Message props={props} entry={entry} />;
+  return view === "focused" && isSilent && !isRemarkable(row) ? null : (
+    <Message props={props} entry={entry} />
+  );
 }
 
 /** Where nothing happened for a while. */

@@ -4,9 +4,11 @@ import { safeLine, safeText } from "#transfer/views/safe-text";
 import type { ContentBlock } from "#log/message";
 import { Icon } from "../../../parts/marks/icon.tsx";
 import { lazy } from "../../../parts/lazy.tsx";
+import { LongText } from "../../../text/long/long-text.tsx";
 
 const Markdown = lazy(async () => (await import("../../../text/markdown.tsx")).Markdown);
 const MARKDOWN_CHARS_MAX = 100_000;
+const DOWNLOADED = "application/octet-stream"; // no browser opens it as a page
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 /** Words as they are meant to be read; a text that is too long for that as it was written. */
@@ -14,7 +16,7 @@ export function Words({ text }: { readonly text: string }): JSX.Element {
   if (text.length <= MARKDOWN_CHARS_MAX) return <Markdown text={text} />;
   return (
     <div class="prose">
-      <p class="plain">{safeText(text)}</p>
+      <LongText text={text} label="Message" isProse />
     </div>
   );
 }
@@ -42,7 +44,9 @@ function Thinking({
 function Media({
   block,
   conversation,
+  isCut,
 }: {
+  readonly isCut: boolean;
   readonly block: Extract<ContentBlock, { type: "image" | "audio" | "file" }>;
   readonly conversation: string;
 }): JSX.Element {
@@ -51,11 +55,11 @@ function Media({
   const source =
     blob !== undefined
       ? `/api/conversations/${encodeURIComponent(conversation)}/blobs/${encodeURIComponent(blob)}`
-      : data !== undefined && isImage
-        ? `data:${mediaType};base64,${data}`
+      : data !== undefined && !isCut
+        ? `data:${isImage ? mediaType : DOWNLOADED};base64,${data}`
         : null;
   if (isImage && source !== null)
-    return <img class="shown-image" src={source} alt="In the conversation" loading="lazy" />;
+    return <img class="shown-image" src={source} alt="Image in this message" loading="lazy" />;
   const name = safeLine(block.type === "file" ? (block.name ?? mediaType) : mediaType);
   return source === null ? (
     <p class="muted">[{name}]</p>
@@ -72,7 +76,10 @@ function Media({
 export function MessageBody({
   content,
   conversation,
+  isCut = false,
 }: {
+  /** Long texts and bytes are not all here. */
+  readonly isCut?: boolean;
   readonly content: readonly ContentBlock[];
   readonly conversation: string;
 }): JSX.Element {
@@ -84,11 +91,11 @@ export function MessageBody({
         if (block.type === "redactedThinking")
           return (
             <p key={at} class="faint">
-              Thinking that only its provider can read
+              Encrypted thinking (readable by its provider only)
             </p>
           );
         if (block.type === "image" || block.type === "audio" || block.type === "file")
-          return <Media key={at} block={block} conversation={conversation} />;
+          return <Media key={at} block={block} conversation={conversation} isCut={isCut} />;
         return block.type === "toolCall" ? null : (
           <p key={at} class="faint">
             [{safeLine(block.type)}]

@@ -9,20 +9,20 @@ function wordsFor(entry: Entry): string {
   switch (entry.type) {
     case "conversation":
       return entry.origin === undefined
-        ? "The conversation began"
-        : `Forked from ${entry.origin.conversation}@${entry.origin.entry}; what is above is shared`;
+        ? "Conversation started"
+        : `Forked from ${entry.origin.conversation}@${entry.origin.entry}. Everything above is shared.`;
     case "model_change":
-      return `From here on: the model ${safeLine(entry.model)}`;
+      return `Model changed to ${safeLine(entry.model)}`;
     case "reset":
-      return "New chat: nothing above reaches a model any more";
+      return "New chat: models no longer receive anything above";
     case "branch_summary":
-      return `Of the branch that was left: ${safeLine(entry.summary.slice(0, 400))}`;
+      return `Summary of the previous branch: ${safeLine(entry.summary.slice(0, 400))}`;
     case "seed":
-      return `A run began with ${entry.messages.length} messages of its own`;
+      return `A run started with ${entry.messages.length} input messages`;
     case "skill_change":
       return `Skills: ${entry.skills.map(({ name }) => safeLine(name)).join(", ") || "none"}`;
     case "custom":
-      return `${safeLine(entry.customType)}, kept by a program`;
+      return `${safeLine(entry.customType)}, stored by a program`;
     default:
       return entry.type.replaceAll("_", " ");
   }
@@ -43,6 +43,7 @@ export function NoteRow({
     <div
       class={`entry is-note${isSelected ? " is-selected" : ""}`}
       data-entry={entry.id}
+      data-testid={`note-${entry.type}`}
       data-up={carrier === null ? undefined : carrierTone(carrier)}
       data-sent={isSent ? undefined : "no"}
     >
@@ -54,9 +55,7 @@ export function NoteRow({
         <div class="ribbon park">
           <span>{wordsFor(entry)}</span>
           <span class="line" />
-          <span class="when">
-            <Clock time={entry.time} />
-          </span>
+          <span class="when">{entry.type === "conversation" ? null : <Clock time={entry.time} />}</span>
         </div>
       </div>
     </div>

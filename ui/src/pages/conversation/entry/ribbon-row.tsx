@@ -128,7 +128,7 @@ export function RibbonRow({ change, ...props }: RowProps<Change>): JSX.Element {
     >
       <span>
         {safeLine(changeText(change))}
-        {change.kind === "parked" ? <> Free again at {momentText(change.until)}.</> : null}
+        {change.kind === "parked" ? <> The same session continues at {momentText(change.until)}.</> : null}
       </span>
       <span class="line" />
       <span class="when">
@@ -154,7 +154,7 @@ export function CompactionRow({
       <div class="main">
         <div class="top">
           <b>Compaction</b>
-          {tokensBefore === undefined ? null : <span>of {tokensText(tokensBefore)} tokens</span>}
+          {tokensBefore === undefined ? null : <span>summarized {tokensText(tokensBefore)} tokens</span>}
           <span class="faint">
             {firstKeptEntryId === undefined
               ? "replaces everything before it"

@@ -105,7 +105,7 @@ function Inside({
 function UnknownNote({ verify }: { readonly verify?: () => void }): JSX.Element {
   return (
     <div class="effect-note">
-      <span>It was begun, and nobody saw how it ended. It was not run again.</span>
+      <span>This call started but its outcome is unknown. Holdfast did not retry it.</span>
       <span class="muted">The model reads: “outcome unknown, verify before retrying”.</span>
       {verify === undefined ? null : (
         <span class="effect-acts">

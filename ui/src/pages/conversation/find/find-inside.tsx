@@ -15,13 +15,9 @@ export const isFinding: Signal<boolean> = signal(false);
 const HITS_MAX = 50;
 
 function saidOf(typed: string, hits: number | null): string {
-  if (typed.trim() === "") return "Every entry of it is searched, also those that are not on the screen.";
-  if (hits === null) return "Looking";
-  return hits === 0
-    ? "Nothing holds every word of it"
-    : hits === HITS_MAX
-      ? `The first ${HITS_MAX}`
-      : countText(hits, "hit");
+  if (typed.trim() === "") return "Searches every entry, including those that are not loaded.";
+  if (hits === null) return "Searching…";
+  return hits === 0 ? "No matches" : hits === HITS_MAX ? `The first ${HITS_MAX}` : countText(hits, "hit");
 }
 
 interface Hit {
@@ -42,7 +38,7 @@ function Hits({
   readonly show: (entry: string) => void;
 }): JSX.Element {
   return (
-    <ul class="over-body" id="find-list" role="listbox" aria-label="Entries that hold it">
+    <ul class="over-body" id="find-list" role="listbox" aria-label="Matching entries">
       {hits.map(({ entry, seq, snippet }, place) => (
         <li
           key={entry}
@@ -102,7 +98,7 @@ export function FindInside({ conversation }: { readonly conversation: string }):
         aria-controls="find-list"
         aria-activedescendant={hits.length === 0 ? undefined : `find-${chosen}`}
         aria-label="Find in this conversation"
-        placeholder="Words of this conversation"
+        placeholder="Text to find"
         value={typed}
         autofocus
         onInput={(event) => {

@@ -17,24 +17,35 @@ export function scrollToEnd(): void {
 
 const UPWARD: ReadonlySet<string> = new Set(["PageUp", "Home", "ArrowUp"]);
 
+function isField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches("input, textarea, select");
+}
+
 /** Only a person lets go of the end: rows that come and grow move the page, too. */
 export function useFollowing(isAtEntry: boolean): void {
   useEffect(() => {
     follows.value = !isAtEntry;
     let lastY = window.scrollY;
-    let isMoved = false;
-    const moved = (): void => void (isMoved = true);
+    let lastHeight = document.documentElement.scrollHeight;
+    const letGo = (): void => void (follows.value = false);
     const onScroll = (): void => {
-      const isUp = window.scrollY < lastY - 1;
-      lastY = window.scrollY;
-      if (isAtEnd()) [follows.value, isMoved] = [true, false];
-      else if (isUp && isMoved) follows.value = false;
+      const { scrollHeight } = document.documentElement;
+      const [movedBy, grownBy] = [window.scrollY - lastY, scrollHeight - lastHeight];
+      [lastY, lastHeight] = [window.scrollY, scrollHeight];
+      // A page that shrinks is moved up by the browser; whoever scrolls up leaves its height as it is.
+      if (movedBy < -1 && grownBy >= 0) letGo();
+      else if (movedBy > 0 && isAtEnd()) follows.value = true;
     };
     const onWheel = (event: WheelEvent): void => {
-      if (event.deltaY < 0) follows.value = false;
+      if (event.deltaY < 0) letGo();
     };
-    const onKey = ({ key }: KeyboardEvent): void => {
-      if (UPWARD.has(key)) moved();
+    const onKey = (event: KeyboardEvent): void => {
+      if (!UPWARD.has(event.key)) return;
+      letGo();
+      // A browser glides there, and rows that are measured on the way end that.
+      if (event.key !== "Home" || event.defaultPrevented || isField(event.target)) return;
+      event.preventDefault();
+      window.scrollTo({ top: 0, behavior: "instant" });
     };
     // What is drawn is measured later, and code and images come later still.
     const grown = new ResizeObserver(() => follows.value && scrollToEnd());
@@ -43,9 +54,7 @@ export function useFollowing(isAtEntry: boolean): void {
     const options = { passive: true, signal: stop.signal };
     window.addEventListener("scroll", onScroll, options);
     window.addEventListener("wheel", onWheel, options);
-    window.addEventListener("touchmove", moved, options);
-    window.addEventListener("pointerdown", moved, options);
-    window.addEventListener("keydown", onKey, options);
+    window.addEventListener("keydown", onKey, { signal: stop.signal });
     return () => {
       grown.disconnect();
       stop.abort();

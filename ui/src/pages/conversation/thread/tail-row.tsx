@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { safeText } from "#transfer/views/safe-text";
+import { safeLine, safeText } from "#transfer/views/safe-text";
 import { carrierTone } from "../../../parts/marks/carrier.tsx";
 import { Words } from "../entry/message-body.tsx";
 import { RibbonRow } from "../entry/ribbon-row.tsx";
@@ -12,8 +12,11 @@ function Writing({
   conversation,
   place,
   isLeft,
+  who,
 }: {
   readonly live: LiveTurn;
+  /** The model that answered last. */
+  readonly who: string;
   readonly isLeft: boolean;
   readonly conversation: string;
   readonly place: number | null;
@@ -27,14 +30,16 @@ function Writing({
         <span class="node" />
       </span>
       <div class="body">
-        <article class="msg" aria-label={isLeft ? "Broke off" : "Being written"} aria-busy={!isLeft}>
+        <article class="msg" aria-label={isLeft ? "Interrupted" : "Being written"} aria-busy={!isLeft}>
           <div class="msg-head">
-            <span class="who">Agent</span>
+            <span class="who">{safeLine(who)}</span>
             {isLeft ? (
-              <span class="tag unknown">broke off</span>
+              <span class="tag unknown" data-testid="interrupted">
+                interrupted
+              </span>
             ) : (
               <span class="tag ok">
-                {words === "" ? (waiting === null ? "working" : "waiting") : "writing"}
+                {words === "" ? (waiting === null ? "running" : "waiting") : "writing"}
               </span>
             )}
           </div>
@@ -95,6 +100,7 @@ export function TailRow({
         <Writing
           live={live}
           isLeft={isLeft}
+          who={page?.header.summary?.model ?? "Agent"}
           conversation={conversation}
           place={chain.length === 0 ? null : chain.length - 1}
         />

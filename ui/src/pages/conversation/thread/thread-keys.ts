@@ -45,8 +45,7 @@ export function toEnd(): void {
 
 async function toNeighbour(conversation: string, step: 1 | -1): Promise<void> {
   const next = await attempted(() => neighbourOf(conversation, step));
-  if (next === null)
-    say(step === 1 ? "There is none below it in the history" : "There is none above it in the history");
+  if (next === null) say(step === 1 ? "No next conversation" : "No previous conversation");
   else navigate(conversationAddress(next));
 }
 
@@ -56,7 +55,7 @@ function compare({ conversation, state, selected }: ThreadActs): void {
   const own = ways.findIndex(({ entry }) => entry === selected?.entry.id);
   const other = ways[(own + 1) % ways.length];
   if (ways.length < 2 || other === undefined)
-    return say("Select a message at which branches part, or pick two in the tree");
+    return say("Select a message where branches split, or select two entries in the tree.");
   const [a, b] = [other.end, state.page?.leaf ?? ""];
   navigate(addressOf("/diff", { a: `${conversation}@${a}`, b: `${conversation}@${b}` }));
 }

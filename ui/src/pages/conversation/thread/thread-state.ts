@@ -25,6 +25,11 @@ export function lengthOf({ page }: ThreadState): number {
   return page?.length ?? 0;
 }
 
+/** Whether every row of the branch was read. */
+export function isWholeRead({ page, rows }: ThreadState): boolean {
+  return page !== null && rows.size >= page.length;
+}
+
 export function lastRow({ page, rows }: ThreadState): ThreadRow | undefined {
   return page === null ? undefined : rows.get(page.length - 1);
 }

@@ -17,6 +17,7 @@ import {
 } from "./thread-state.ts";
 
 const PAGE = 60;
+const AROUND = 20; // rows beyond the screen that are read with it
 const WORDS_MS = 40; // what is written is drawn so often, however fast it comes
 const KEPT_MAX = 4_000; // rows; beyond it those far from the screen are let go of
 
@@ -34,6 +35,8 @@ type Told = { readonly entry: Entry } | { readonly words: LiveWords };
 /** A branch of a conversation as it is shown: read by the screen, kept up with what happens. */
 export class ThreadStore {
   readonly state: Signal<ThreadState> = signal(NO_THREAD);
+  /** The places on the screen. */
+  readonly shown: Signal<{ readonly first: number; readonly last: number }> = signal({ first: 0, last: 0 });
   readonly #wanted: ThreadWanted;
   readonly #stop = new AbortController();
   /** The pages of this branch that are on their way; another branch has a set of its own. */
@@ -44,7 +47,6 @@ export class ThreadStore {
   #readSeqs: ReadSeqs = { end: 0, turn: 0 };
   /** The last entry that could not be read. */
   #failedSeq = 0;
-  #range = { first: 0, last: 0 };
   #unwatch: (() => void) | null = null;
   #hearing: ReturnType<typeof setTimeout> | undefined;
 
@@ -71,9 +73,10 @@ export class ThreadStore {
     this.#unwatch?.();
   }
 
-  /** Reads what is missing of a stretch. */
-  ensure(first: number, last: number): void {
-    this.#range = { first, last };
+  /** The rows that are on the screen: what is missing of them, and around them, is read. */
+  ensure(firstShown: number, lastShown: number): void {
+    this.shown.value = { first: firstShown, last: lastShown };
+    const [first, last] = [firstShown - AROUND, lastShown + AROUND];
     const { page, rows } = this.state.value;
     if (page === null) return;
     if (rows.size > KEPT_MAX) this.#set((was) => withoutFar(was, first - KEPT_MAX / 4, last + KEPT_MAX / 4));
@@ -170,7 +173,7 @@ export class ThreadStore {
     } finally {
       this.#isReading = false;
     }
-    this.ensure(this.#range.first, this.#range.last);
+    this.ensure(this.shown.peek().first, this.shown.peek().last);
     this.#drain();
   }
 

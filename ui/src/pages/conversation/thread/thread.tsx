@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { countText } from "../../../parts/numbers.ts";
 import { VirtualList, type WindowList } from "../../../parts/virtual-list.tsx";
 import { changeQuery } from "../../../router/location.ts";
-import { setDraft } from "../entry/acts.ts";
+import { setDraft } from "../../../data/drafts.ts";
 import { type Doing, EntryRow } from "../entry/entry-row.tsx";
 import { focusEntry } from "./focus-entry.ts";
 import { follows, scrollToEnd, useFollowing } from "./following.ts";
@@ -22,7 +22,7 @@ export interface ThreadProps {
 }
 
 const ESTIMATE_PX = 84;
-const VERIFY = "Did that go through? Look before you do it again.";
+const VERIFY = "Did that succeed? Check before you do it again.";
 
 function NewPill({ count }: { readonly count: number }): JSX.Element | null {
   if (follows.value) return null;
@@ -121,7 +121,7 @@ export function Thread(props: ThreadProps): JSX.Element {
         keyOf={(index) => state.rows.get(index)?.entry.id ?? `place ${index}`}
         render={render}
         onReady={setList}
-        onRange={(first, last) => store.ensure(first - 20, last + 20)}
+        onRange={(first, last) => store.ensure(first, last)}
       />
       <NewPill count={arrived} />
     </div>

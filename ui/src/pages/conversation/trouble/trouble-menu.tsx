@@ -15,9 +15,14 @@ interface MenuProps {
 }
 
 function Item({ trouble, run }: { readonly trouble: Trouble; readonly run: () => void }): JSX.Element {
-  const { kind, name, does, watch, icon } = trouble;
+  const { kind, phase, name, does, watch, icon } = trouble;
   return (
-    <button class={kind === KILL_SERVER ? "menu-item danger" : "menu-item"} type="button" onClick={run}>
+    <button
+      class={kind === KILL_SERVER ? "menu-item danger" : "menu-item"}
+      type="button"
+      data-testid={["failure", kind, ...(phase === undefined ? [] : [phase])].join("-")}
+      onClick={run}
+    >
       <Icon name={icon} />
       <span class="name">{name}</span>
       <span class="does">{does}</span>
@@ -80,14 +85,14 @@ export function TroubleMenu({ agent: struck, conversation, seq, isWorking }: Men
       onToggle={(event) => event.currentTarget.open && void reloadWaiting(struck.agent)}
       onKeyDown={(event) => onMenuKey(event, ref.current)}
     >
-      <summary class="btn quiet" aria-label="Trouble">
+      <summary class="btn quiet" aria-label="Simulate failure">
         <Icon name="bolt" />
-        <span class="wide">Trouble</span>
+        <span class="wide">Simulate failure</span>
       </summary>
-      <div class="menu" role="group" aria-label="Trouble for the simulated agent">
+      <div class="menu" role="group" aria-label="Failures to simulate">
         <p class="menu-head">
-          <b>Strike the simulated agent</b>Each befalls its next turn, unless it says “now”. Then ask it
-          something, and watch the conversation survive.
+          <b>Break the simulated agent</b>A failure applies to the next turn unless marked “now”. Then send a
+          prompt and watch the conversation survive.
         </p>
         <div class="menu-groups">
           {troubleGroups(troublesOf(struck)).map(({ name, troubles }) => (

@@ -27,7 +27,7 @@ const PutAway = (): JSX.Element => (
   <button
     class="btn quiet icon small"
     type="button"
-    aria-label="Put this note away"
+    aria-label="Dismiss"
     onClick={() => (lastStrike.value = null)}
   >
     <Icon name="x" />
@@ -46,11 +46,11 @@ function Armed({
       kind="armed"
       end={
         <button class="btn small" type="button" onClick={() => void callOff(agent)}>
-          Call off
+          Cancel
         </button>
       }
     >
-      <b>{troubles.map(({ name }) => name).join(", ")}</b> waits for the next turn.
+      <b>{troubles.map(({ name }) => name).join(", ")}</b> applies to the next turn.
       {troubles.length === 1 ? ` ${troubles[0]?.watch ?? ""}` : ""}
     </Note>
   );
@@ -58,9 +58,9 @@ function Armed({
 
 function killWords(goneMs: number | null, backMs: number | null): string {
   if (goneMs === null) return "is being killed.";
-  if (backMs === null) return "was killed. It is started again; what you see stays.";
+  if (backMs === null) return "was killed and is restarting. This page stays.";
   const seconds = Math.max(0.1, (backMs - goneMs) / 1_000).toFixed(1);
-  return `was killed, and was back after ${seconds} s on the same port. Everything that was acknowledged is still here; ask for it.`;
+  return `was killed and came back after ${seconds} s. All acknowledged data is still here.`;
 }
 
 /** What became of the last trouble of this tab, in words that stay until they are put away. */
@@ -78,14 +78,14 @@ function Story({ state }: { readonly state: ThreadState }): JSX.Element | null {
   if (turn === "none")
     return isAtOnce(trouble) ? (
       <Note kind="under-way" end={<PutAway />}>
-        <b>{trouble.name}</b> has happened. {trouble.watch}
+        <b>{trouble.name}</b> happened. {trouble.watch}
       </Note>
     ) : null;
-  const told = words.length === 0 && turn === "ended" ? ["Nothing had to be recovered."] : words;
+  const told = words.length === 0 && turn === "ended" ? ["No recovery was needed."] : words;
   return (
     <Note kind={isAnswered ? "over" : "under-way"} end={<PutAway />}>
-      <b>{trouble.name}</b> {turn === "running" ? "strikes in this turn." : "has struck."} {told.join(" ")}
-      {isAnswered ? " It has answered." : ""}
+      <b>{trouble.name}</b> {turn === "running" ? "applies to this turn." : "happened."} {told.join(" ")}
+      {isAnswered ? " The agent answered." : ""}
     </Note>
   );
 }
@@ -103,7 +103,7 @@ export function TroubleNotes({
   const troubles = waitingTroubles.value;
   const isHere = lastStrike.value?.conversation === conversation;
   return (
-    <div role="status" aria-label="What struck">
+    <div role="status" aria-label="Simulated failure">
       {troubles.length === 0 ? null : <Armed troubles={troubles} agent={agent} />}
       {isHere && (troubles.length === 0 || lastStrike.value?.trouble.kind === KILL_SERVER) ? (
         <Story state={state} />

@@ -38,38 +38,38 @@ const OFTEN: readonly Trouble[] = [
   {
     kind: "limit",
     name: "Rate limit",
-    does: "Its vendor turns the prompt away for ten seconds.",
+    does: "The provider rejects prompts for ten seconds.",
     watch:
-      "The turn is parked and its prompt kept; send it again when the time is over, and the same session answers.",
+      "The turn pauses and your prompt is saved. Send it again after the limit; the same session answers.",
     icon: "pause",
   },
   {
     kind: "crash",
     name: "Crash",
-    does: "Its process dies when it is asked.",
-    watch: "It is started again and asked once more in the same session, by itself.",
+    does: "The agent process exits when it receives the prompt.",
+    watch: "Holdfast restarts the agent and sends the prompt again in the same session.",
     icon: "bolt",
   },
   {
     kind: "crash",
     phase: "in_tool",
     name: "Crash in a tool",
-    does: "Its process dies while a tool runs: send “email ann about the cake”.",
-    watch: "Whether the mail went out is unknown, and said so; nothing is run a second time.",
+    does: "The agent process exits while a tool runs. Send “email ann about the cake”.",
+    watch: "The outcome of the email is shown as unknown. Nothing runs a second time.",
     icon: "bolt",
   },
   {
     kind: "expire",
     name: "Session expires",
-    does: "Its vendor ends the session and forgets all of it.",
-    watch: "A new session takes over and is told what was said before; a ribbon says why.",
+    does: "The provider deletes the session.",
+    watch: "A new session takes over with the earlier messages. A line in the conversation says why.",
     icon: "x",
   },
   {
     kind: "empty",
     name: "Empty answer",
-    does: "It says that it is done and has said nothing.",
-    watch: "It is asked once more, in a new session; a ribbon says why.",
+    does: "The agent completes the turn without any text.",
+    watch: "A new session receives the prompt. A line in the conversation says why.",
     icon: "dash",
   },
 ];
@@ -78,50 +78,50 @@ const SESSION: readonly Trouble[] = [
   {
     kind: "lost_transcript",
     name: "Lose the transcript",
-    does: "What it keeps of the session on its disk is deleted.",
-    watch: "A new session is told everything from the log.",
+    does: "The agent’s session file is deleted.",
+    watch: "A new session receives the conversation from the log.",
     icon: "hide",
   },
   {
     kind: "cut_transcript",
     name: "Cut the transcript",
-    does: "Half of what it keeps is gone, and it does not say so.",
-    watch: "It is noticed before anything is sent; a new session is told everything.",
+    does: "The agent’s session file loses its second half silently.",
+    watch: "Holdfast detects it before it sends the prompt, and starts a new session from the log.",
     icon: "dash",
   },
   {
     kind: "rolled_id",
-    name: "New session in mid-turn",
-    does: "It switches to a new session in the middle of the turn, which knows nothing of before.",
-    watch: "The new id is linked at once; the next prompt carries the context.",
+    name: "Session ID changes",
+    does: "The agent switches to an empty session during the turn.",
+    watch: "Holdfast records the new id at once. The next prompt includes the earlier messages.",
     icon: "swap",
   },
   {
     kind: "too_long",
     name: "Too long",
-    does: "It says that the history is longer than it takes.",
-    watch: "A new session takes over, with room.",
+    does: "The agent reports that the history is too long.",
+    watch: "A new session takes over with a shorter history.",
     icon: "fold",
   },
   {
     kind: "poison",
     name: "Poisoned session",
-    does: "Something in its history makes every request fail.",
-    watch: "A new session takes over; the ribbon names the reason.",
+    does: "Something in the session’s history makes every request fail.",
+    watch: "A new session takes over. A line in the conversation says why.",
     icon: "warn",
   },
   {
     kind: "corrupt",
     name: "Damaged session",
-    does: "From now on it fails every prompt with an unknown error.",
-    watch: "The turn fails. After the second one a new session takes over.",
+    does: "From now on every prompt fails with an unknown error.",
+    watch: "The turn fails. After the second failure a new session takes over.",
     icon: "warn",
   },
   {
     kind: "restart",
-    name: "Restart of the agent",
-    does: "Now: its process is replaced without a word.",
-    watch: "The next prompt is answered as if nothing had happened.",
+    name: "Restart the agent",
+    does: "Now: the agent process is replaced.",
+    watch: "The agent answers the next prompt as usual.",
     icon: "replay",
   },
 ];
@@ -130,36 +130,36 @@ const ANSWER: readonly Trouble[] = [
   {
     kind: "overload",
     name: "Overload",
-    does: "Its vendor is too busy to answer.",
-    watch: "It is waited for a moment and asked once more in the same session.",
+    does: "The provider is overloaded.",
+    watch: "Holdfast waits a moment, then sends the prompt again in the same session.",
     icon: "usage",
   },
   {
     kind: "hang",
     name: "Hang",
-    does: "It says nothing more.",
-    watch: "After five seconds it is given up on; a new session answers.",
+    does: "The agent stops responding.",
+    watch: "After five seconds a new session answers.",
     icon: "pause",
   },
   {
     kind: "stale",
-    name: "Stale answer",
-    does: "It gives the answer before once more, at once.",
-    watch: "That answer reaches nobody; a new session answers.",
+    name: "Repeated answer",
+    does: "The agent repeats its previous answer at once.",
+    watch: "Holdfast discards that answer. A new session answers.",
     icon: "history",
   },
   {
     kind: "late",
-    name: "Late words",
-    does: "It serves the rest of an answer that was stopped: send “work 100”, stop it, then strike.",
-    watch: "The rest is not taken for the answer.",
+    name: "Late output",
+    does: "The agent sends the rest of an answer you stopped. Send “work 100”, press Stop, then choose this.",
+    watch: "Holdfast does not treat it as the next answer.",
     icon: "history",
   },
   {
     kind: "ignore_cancel",
-    name: "Deaf to stop",
-    does: "It does not stop when it is told to: send “work 100”, then press Stop.",
-    watch: "The turn is stopped all the same.",
+    name: "Ignores Stop",
+    does: "The agent keeps running after Stop. Send “work 100”, then press Stop.",
+    watch: "Holdfast stops the turn anyway.",
     icon: "stop",
   },
 ];
@@ -168,15 +168,15 @@ const ACCOUNT: readonly Trouble[] = [
   {
     kind: "auth",
     name: "Signed out",
-    does: "Its vendor does not know it any more.",
-    watch: "The turn fails and says that a person is needed; send the prompt again.",
+    does: "The provider rejects the agent’s login.",
+    watch: "The turn fails and asks you to log in. Send the prompt again.",
     icon: "lock",
   },
   {
     kind: "credit",
     name: "Out of credit",
-    does: "Its vendor wants to be paid.",
-    watch: "The turn fails and says so; send the prompt again.",
+    does: "The account has run out of credit.",
+    watch: "The turn fails with that reason. Send the prompt again.",
     icon: "usage",
   },
 ];
@@ -185,15 +185,15 @@ const SERVER: readonly Trouble[] = [
   {
     kind: KILL_SERVER,
     name: "Kill this server",
-    does: "Now, with SIGKILL: the process that serves this page and runs the agent. Nothing is asked first.",
+    does: "Now: ends the process that serves this page and runs the agent, with SIGKILL.",
     watch:
-      "The page says that nobody answers; the server comes back on the same port, and the page goes on by itself.",
+      "The page reports the lost connection. The server restarts on the same port and the page reconnects.",
     icon: "stop",
   },
 ];
 
 const GROUPS: readonly TroubleGroup[] = [
-  { name: "Most seen", troubles: OFTEN },
+  { name: "Most common", troubles: OFTEN },
   { name: "The session", troubles: SESSION },
   { name: "The answer", troubles: ANSWER },
   { name: "The account", troubles: ACCOUNT },
@@ -213,7 +213,7 @@ export function troubleGroups(kinds: readonly string[]): readonly TroubleGroup[]
     troubles: troubles.filter(({ kind }) => kinds.includes(kind)),
   }));
   const others = kinds.filter((kind) => !ALL.some((one) => one.kind === kind)).map(unknownTrouble);
-  return [...known, { name: "Others", troubles: others }].filter(({ troubles }) => troubles.length > 0);
+  return [...known, { name: "Other", troubles: others }].filter(({ troubles }) => troubles.length > 0);
 }
 
 /** By what the server calls it. */

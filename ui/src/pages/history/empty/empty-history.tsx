@@ -22,7 +22,9 @@ export function EmptyHistory({ isFiltered }: { readonly isFiltered: boolean }): 
   if (isFiltered)
     return (
       <div class="state-body">
-        <p class="state-title">No conversations match</p>
+        <p class="state-title" data-testid="no-match">
+          No conversations match
+        </p>
         <p>
           <button class="btn" type="button" onClick={() => navigate("/")}>
             Clear filters
@@ -32,7 +34,9 @@ export function EmptyHistory({ isFiltered }: { readonly isFiltered: boolean }): 
     );
   return (
     <div class="state-body">
-      <p class="state-title">No conversations yet</p>
+      <p class="state-title" data-testid="no-conversations">
+        No conversations yet
+      </p>
       <p class="muted">
         Holdfast keeps conversations with AI agents in logs of its own, so that they survive limits, crashes
         and lost sessions. {whoAnswers(health.value?.agents ?? null)}

@@ -19,7 +19,7 @@ export function LoadSample(): JSX.Element {
   return (
     <>
       <button class="btn" type="button" onClick={() => void load()}>
-        Load the sample
+        Load sample data
       </button>
       {error === null ? null : <Failure error={error} />}
     </>

@@ -13,7 +13,7 @@ async function begin(): Promise<void> {
     const { conversation } = await client.createConversation({});
     navigate(conversationAddress(conversation));
   } catch (error) {
-    warn(error instanceof Error ? error.message : "It could not be made");
+    warn(error instanceof Error ? error.message : "The conversation could not be created.");
   }
 }
 

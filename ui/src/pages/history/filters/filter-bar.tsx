@@ -35,14 +35,14 @@ function Toggle({
 }
 
 const STATUS_CHOICES: readonly (readonly [StatusFilter, string])[] = [
-  ["working", "working now"],
-  ["waiting", "waits for you"],
-  ["unclean", "did not end well"],
-  ["limited", "at a limit"],
+  ["working", "running"],
+  ["waiting", "waiting for you"],
+  ["unclean", "interrupted or failed"],
+  ["limited", "paused (rate limit)"],
 ];
 const COST_CHOICES: readonly (readonly [string, string])[] = ["0.1", "1", "10", "100"].map((dollars) => [
   dollars,
-  `from $${dollars}`,
+  `$${dollars} or more`,
 ]);
 const SEEN: readonly (readonly [keyof SeenValues, string])[] = [
   ["folder", "Folder"],
@@ -82,7 +82,7 @@ export function FilterBar({
   const statuses =
     agentSessions === 0
       ? STATUS_CHOICES
-      : [...STATUS_CHOICES, ["agent_only", `only an agent has it (${agentSessions})`] as const];
+      : [...STATUS_CHOICES, ["agent_only", `not imported (${agentSessions})`] as const];
   return (
     <div class="filters" role="search">
       <SearchField

@@ -2,18 +2,14 @@ import type { JSX } from "preact";
 import { Icon, type IconName } from "../../../parts/marks/icon.tsx";
 
 const FACTS: readonly (readonly [IconName, string, string])[] = [
-  ["fork", "On a fork", "The original is read and never written. Each model has a fork of its own."],
+  ["fork", "On a fork", "The original never changes. Each model has its own fork."],
   [
     "lock",
-    "Tools have no effect unless you say so",
-    "Dry-run runs no tool that changes anything: it says what it would do. Recorded runs no tool at all. Live asks you before every effect.",
+    "No side effects by default",
+    "Dry-run runs no tool that changes anything. Recorded runs no tool at all. Live asks you before every side effect.",
   ],
-  [
-    "warn",
-    "Nothing is undone",
-    "Files and external effects of the original are not undone before it is replayed.",
-  ],
-  ["usage", "Counted apart", "What a replay costs is counted on its fork, outside of the totals."],
+  ["warn", "Nothing is undone", "A replay does not undo the original’s files or external effects."],
+  ["usage", "Not in the total", "The cost of a replay counts on its fork only."],
 ];
 
 /** What a replay does, and what it does not. */

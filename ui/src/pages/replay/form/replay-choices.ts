@@ -58,10 +58,10 @@ export function refusalOf(
   agreed: ReadonlySet<string>,
 ): string | null {
   if (models.length === 0) return "Choose at least one model.";
-  if (microsOf(cost) === undefined) return "The cost is an amount in dollars above zero, or empty.";
-  if (turnsOf(turns) === undefined) return "The number of turns is a whole number from 1 on, or empty.";
+  if (microsOf(cost) === undefined) return "The cost must be an amount in dollars above zero, or empty.";
+  if (turnsOf(turns) === undefined) return "The number of turns must be 1 or more, or empty.";
   const missing = toolsToAgree(offer, tools).filter((name) => !agreed.has(name));
-  return missing.length === 0 ? null : `Confirm each tool that would act again: ${missing.join(", ")}.`;
+  return missing.length === 0 ? null : `Confirm each tool that would run again: ${missing.join(", ")}.`;
 }
 
 export interface ReplayAsk {

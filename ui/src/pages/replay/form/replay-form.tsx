@@ -1,3 +1,4 @@
+import { nameOf } from "../../../text/conversation-name.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ReplayOffer } from "#edges/http/client/views";
@@ -25,7 +26,7 @@ function Source({ offer: { source, title } }: { readonly offer: ReplayOffer }): 
   return (
     <div class="block-head">
       <h2>
-        <a href={conversationAddress(conversation, "", { at: entry })}>{safeLine(title ?? conversation)}</a>
+        <a href={conversationAddress(conversation, "", { at: entry })}>{nameOf(conversation, title)}</a>
       </h2>
       <span class="muted cut">
         {run === null ? "up to " : "the run "}
@@ -63,9 +64,9 @@ function FromPrompt({ offer, turns }: { readonly offer: ReplayOffer; readonly tu
             </option>
           ))}
         </select>
-        <p id="replay-from-more" class="faint">
+        <p id="replay-from-more" class="faint" data-testid="replay-scope">
           {countText(sent, "prompt")} {sent === 1 ? "is" : "are"} sent again
-          {kept === 0 ? "" : `; ${countText(kept, "turn")} before ${kept === 1 ? "is" : "are"} kept as said`}
+          {kept === 0 ? "" : `; ${countText(kept, "turn")} before ${kept === 1 ? "is" : "are"} kept`}
           {prompts.length < promptCount ? `. The newest ${prompts.length} are listed` : ""}.
         </p>
       </div>
@@ -97,7 +98,7 @@ function Models({
             </label>
           ))}
         </div>
-        <p class="faint">Each of them is asked on a fork of its own.</p>
+        <p class="faint">Each model runs on its own fork.</p>
       </div>
     </fieldset>
   );
@@ -105,8 +106,8 @@ function Models({
 
 /** What needs no key says so, and what one sees of it. */
 const MODEL_WORDS: { readonly [model: string]: string } = {
-  sim: "simulated, without a key: does as the simulated agent does",
-  "sim/cautious": "simulated, without a key: calls no tool, so that one sees calls differ",
+  sim: "simulated, no API key: behaves like the simulated agent",
+  "sim/cautious": "simulated, no API key: calls no tool, to show differing calls",
 };
 
 function Limits({ choices: { cost, turns } }: { readonly choices: ReplayChoices }): JSX.Element {
@@ -157,7 +158,7 @@ function SystemWords({
           id="replay-system"
           rows={3}
           value={system}
-          placeholder="As it is. Other words take its place, and are recorded in the fork."
+          placeholder="Unchanged. Type to replace it on the forks."
           onInput={(event) => change(event.currentTarget.value)}
         />
       </div>
@@ -226,8 +227,8 @@ export function ReplayForm({
           Start the replay
           <kbd>Ctrl Enter</kbd>
         </button>
-        <span class={refusal === null ? "muted" : "unknown-text"} role="status">
-          {refusal ?? (isStarting ? "It is being prepared." : "")}
+        <span class={refusal === null ? "muted" : "unknown-text"} role="status" data-testid="replay-refusal">
+          {refusal ?? (isStarting ? "Preparing…" : "")}
         </span>
       </div>
     </form>

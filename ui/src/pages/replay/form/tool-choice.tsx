@@ -6,12 +6,9 @@ import { changeQuery } from "../../../router/location.ts";
 import { TOOL_MODES, type ToolMode, toolsToAgree } from "./replay-choices.ts";
 
 const WORDS: Readonly<Record<ToolMode, readonly [string, string]>> = {
-  "dry-run": ["Dry-run", "nothing has an effect: a tool says what it would do, or is told as not run"],
-  recorded: ["Recorded", "no tool runs: every call is answered as it was in the original"],
-  live: [
-    "Live",
-    "tools act in the world again, beside what the original did; you are asked before each effect",
-  ],
+  "dry-run": ["Dry-run", "no side effects: a tool reports what it would do, or counts as not run"],
+  recorded: ["Recorded", "no tool runs: every call returns its recorded result"],
+  live: ["Live", "tools run again; you approve every side effect"],
 };
 
 /** Each tool that would act again is agreed to by itself. */
@@ -25,11 +22,11 @@ function Agreements({
   readonly agree: (name: string, yes: boolean) => void;
 }): JSX.Element {
   return (
-    <div class="banner unknown agreements" role="group" aria-label="Tools that would act again">
+    <div class="banner unknown agreements" role="group" aria-label="Tools that would run again">
       <Icon name="warn" />
       <div class="grow">
         <p>
-          <b>These act in the world again.</b> Files and external effects of the original are not undone.
+          <b>These tools run again.</b> Files and external effects of the original are not undone.
         </p>
         {names.map((name) => (
           <label key={name} class="check">
@@ -39,7 +36,7 @@ function Agreements({
               onChange={(event) => agree(name, event.currentTarget.checked)}
             />
             <span>
-              <code>{safeLine(name)}</code> may act again, and I am asked each time
+              <code>{safeLine(name)}</code> may run again; ask me each time
             </span>
           </label>
         ))}
@@ -52,10 +49,10 @@ function Here({ offer: { tools, absent } }: { readonly offer: ReplayOffer }): JS
   const names = tools.map(({ name }) => safeLine(name)).join(", ");
   return (
     <p class="faint">
-      {tools.length === 0 ? "No tools are here." : `Here: ${names}.`}
+      {tools.length === 0 ? "This server has no tools." : `Available: ${names}.`}
       {absent.length === 0
         ? ""
-        : ` Not here, though the original had them: ${absent.map((name) => safeLine(name)).join(", ")}.`}
+        : `  Used by the original but not available: ${absent.map((name) => safeLine(name)).join(", ")}.`}
     </p>
   );
 }

@@ -22,7 +22,7 @@ export function BranchChoice({
     async (signal) => (isOne ? null : readTree(conversation, signal)),
     [conversation, isOne],
   );
-  if (isOne) return <span>the only one there is</span>;
+  if (isOne) return <span>the only branch</span>;
   const ends = (value?.nodes ?? []).filter(({ id, children }) => children.length === 0 || id === at);
   return (
     <select

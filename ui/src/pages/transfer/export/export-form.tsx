@@ -4,15 +4,15 @@ import { BranchChoice } from "./branch-choice.tsx";
 import { type ExportChoice, type ExportFormat, FORMATS, type LeftOut } from "./export-choice.ts";
 
 const NAMES: Readonly<Record<ExportFormat, readonly [string, string]>> = {
-  html: ["Web page", "one branch to be read, in one file that loads and runs nothing"],
-  markdown: ["Markdown", "one branch to be read, everything that was said in fences"],
-  json: ["JSON", "one branch for programs that show it"],
-  bundle: ["Bundle", "every branch, exact and proven by its links; another store imports it"],
+  html: ["Web page", "One branch as a single self-contained HTML file"],
+  markdown: ["Markdown", "One branch as text, with messages in code fences"],
+  json: ["JSON", "One branch for programs that display it"],
+  bundle: ["Bundle", "Every branch, exact and verifiable. Import it into any store"],
 };
 const PARTS: readonly (readonly [LeftOut, string])[] = [
   ["thinking", "Thinking"],
   ["tools", "Tool calls and results"],
-  ["seeds", "What runs were begun with, such as the system prompt"],
+  ["seeds", "Run inputs (including the system prompt)"],
 ];
 
 function Setting({
@@ -88,18 +88,20 @@ function Redact({ choice }: { readonly choice: ExportChoice }): JSX.Element {
   return (
     <Setting name="Redaction">
       <Check is={redact} change={(is) => changeQuery({ redact: is ? null : "0", read: null })}>
-        Take out what looks like a password, a key or a token
+        Remove text that looks like a password, key or token
       </Check>
       {redact ? (
         <Check is={emails} change={(is) => changeQuery({ emails: is ? "1" : null })}>
-          Addresses of people, too
+          Also redact email addresses
         </Check>
       ) : (
-        <span class="tag bad export-warning">everything that was said is in the file, secrets among it</span>
+        <span class="tag bad export-warning" data-testid="secrets-kept">
+          The file contains everything, including secrets
+        </span>
       )}
       {redact && format === "bundle" ? (
         <Check is={isToBeRead} change={(is) => changeQuery({ read: is ? "1" : null })}>
-          Make it not resumable: a redacted bundle can be imported and read, and nobody goes on with it
+          Export as read-only: you can import and view it, but not continue the conversation
         </Check>
       ) : null}
     </Setting>
@@ -116,14 +118,14 @@ export function ExportForm({
 }): JSX.Element {
   const { conversation, format, at, leaveOut, withForks } = choice;
   return (
-    <section aria-label="What is exported">
+    <section aria-label="Contents">
       <Formats format={format} />
       <Setting name="Branches">
         {format === "bundle" ? (
           <>
             <span>all of them</span>
             <Check is={withForks} change={(is) => changeQuery({ forks: is ? "1" : null })}>
-              With its forks, and the forks of those
+              Include forks, and their forks
             </Check>
           </>
         ) : (

@@ -1,6 +1,6 @@
+import { nameOf } from "../../../text/conversation-name.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../../data/api-client.ts";
 import { useLoaded } from "../../../data/loaded.ts";
 import { Failure } from "../../../parts/failure.tsx";
@@ -18,9 +18,9 @@ import { RedactionList } from "./redaction-list.tsx";
 
 /** Why there is nothing to download yet; null where there is. */
 function missing(choice: ExportChoice, review: ExportReview | null, keep: readonly string[]): string | null {
-  if (review === null || review.of !== reviewName(choice, keep)) return "It is being made.";
+  if (review === null || review.of !== reviewName(choice, keep)) return "Preparing…";
   return choice.format === "bundle" && choice.redact && !choice.isToBeRead
-    ? "A redacted bundle cannot be gone on with: say that it is to be read, or take redaction off."
+    ? "A redacted bundle is read-only. Select “Export as read-only”, or turn redaction off."
     : null;
 }
 
@@ -62,10 +62,10 @@ function Export({ choice }: { readonly choice: ExportChoice }): JSX.Element {
             <span>Conversation</span>
             <span class="row-flex">
               <a class="link cut" href={conversationAddress(conversation)}>
-                {title === null || title === "" ? conversation : safeLine(title)}
+                {nameOf(conversation, title)}
               </a>
               <a class="btn small" href="/export">
-                Another
+                Change…
               </a>
             </span>
           </div>
@@ -76,7 +76,7 @@ function Export({ choice }: { readonly choice: ExportChoice }): JSX.Element {
               <span class="mono">{name}</span>
               <Size review={review} />
               {why === null ? null : (
-                <span class="muted" role="status">
+                <span class="muted" role="status" data-testid="not-ready">
                   {why}
                 </span>
               )}

@@ -1,6 +1,6 @@
+import { nameOf } from "../../../text/conversation-name.ts";
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { safeLine } from "#transfer/views/safe-text";
 import { client } from "../../../data/api-client.ts";
 import { useLoaded } from "../../../data/loaded.ts";
 import { Failure } from "../../../parts/failure.tsx";
@@ -36,7 +36,7 @@ export function PickConversation(): JSX.Element {
         {(value?.conversations ?? []).map(({ conversation, title, updatedAt }) => (
           <li key={conversation}>
             <a class="pick-row" href={addressOf("/export", { conversation })}>
-              <span class="cut">{title === null || title === "" ? conversation : safeLine(title)}</span>
+              <span class="cut">{nameOf(conversation, title)}</span>
               <span class="mono faint cut">{conversation}</span>
               <span class="faint num">
                 <Ago time={updatedAt} />
@@ -45,7 +45,7 @@ export function PickConversation(): JSX.Element {
           </li>
         ))}
       </ul>
-      {value?.conversations.length === 0 ? <p class="muted">No conversation is called that.</p> : null}
+      {value?.conversations.length === 0 ? <p class="muted">No conversations match.</p> : null}
     </section>
   );
 }

@@ -32,7 +32,7 @@ function Row({ redaction, toggle, isFull }: RowProps): JSX.Element {
         </a>
         <span class="faint cut grow">{safeLine(where)}</span>
         <button class="btn small" type="button" disabled={isFull && !kept} onClick={toggle}>
-          {kept ? "Take it out" : "Keep it"}
+          {kept ? "Remove" : "Keep"}
           <span class="sr">{`: ${safeLine(kind)} in entry ${seq}, ${safeLine(where)}`}</span>
         </button>
       </div>
@@ -51,9 +51,9 @@ function summary({ redactions, unread }: ExportReview): string {
   const kept = redactions.filter((one) => one.kept).length;
   const taken = redactions.length - kept;
   const parts = [
-    taken === 0 ? "Nothing is taken out" : countText(taken, "redaction"),
+    taken === 0 ? "Nothing is removed" : countText(taken, "redaction"),
     ...(kept === 0 ? [] : [`${kept} kept`]),
-    ...(unread === 0 ? [] : [`${countText(unread, "image or file", "images or files")} not looked into`]),
+    ...(unread === 0 ? [] : [`${countText(unread, "image or file", "images or files")} not checked`]),
   ];
   return parts.join(" · ");
 }
@@ -72,15 +72,15 @@ export function RedactionList({
   const toggle = ({ id, kept }: Redaction): void =>
     change(kept ? keep.filter((one) => one !== id) : [...keep, id]);
   return (
-    <section class="redactions" aria-label="What is taken out">
-      <h2>What is taken out</h2>
+    <section class="redactions" aria-label="What is removed">
+      <h2>What is removed</h2>
       <p class="muted" role="status">
         {redactions.length === 0 ? <Icon name="check" /> : null}
         {summary(review)}
       </p>
       <p class="faint">
-        Best effort, by how secrets look: what is encoded, broken over lines, in an image, or private without
-        being a secret is not found. Look through the file before you pass it on.
+        Best effort. Redaction does not find encoded secrets, secrets split across lines, text in images, or
+        private data that is not a credential. Review the file before you share it.
       </p>
       <VirtualList
         count={redactions.length}

@@ -43,7 +43,7 @@ function Conversations({ item }: { readonly item: ImportItem }): JSX.Element | n
       <table class="sheet import-sheet">
         <thead class="sr">
           <tr>
-            {["What becomes of it", "Conversation", "Entries", "Images"].map((name) => (
+            {["Result", "Conversation", "Entries", "Images"].map((name) => (
               <th key={name} scope="col">
                 {name}
               </th>
@@ -92,14 +92,14 @@ function Failed({
       </div>
       {isSalvageable ? (
         <button class="btn" type="button" onClick={() => checkWhatCanBeReached(item.key)}>
-          See what can be reached
+          Show the readable part
         </button>
       ) : null}
     </div>
   );
 }
 
-const DOING = { checking: "reading it", importing: "importing", checked: "", done: "", failed: "" } as const;
+const DOING = { checking: "Reading…", importing: "importing", checked: "", done: "", failed: "" } as const;
 
 function About({ item }: { readonly item: ImportItem }): JSX.Element {
   const { file, answer, state, key } = item;
@@ -118,7 +118,7 @@ function About({ item }: { readonly item: ImportItem }): JSX.Element {
         <button
           class="btn quiet icon small"
           type="button"
-          aria-label={`Take ${safeLine(file.name)} off this list`}
+          aria-label={`Remove ${safeLine(file.name)} from this list`}
           onClick={() => forget(key)}
         >
           <Icon name="x" />
@@ -154,7 +154,7 @@ export function ImportFile({ item }: { readonly item: ImportItem }): JSX.Element
             checked={item.asNew}
             onChange={(event) => setAsNew(key, event.currentTarget.checked)}
           />
-          Import under fresh ids{isStuck ? ", beside what has its id here" : ", as copies of their own"}
+          Import with new ids{isStuck ? ", next to the existing conversation" : ", as separate copies"}
         </label>
       ) : null}
     </section>

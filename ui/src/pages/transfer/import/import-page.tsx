@@ -19,10 +19,10 @@ function Zone(): JSX.Element {
   if (!mayImport())
     return (
       <div class="drop-zone">
-        <p class="state-title">This browser may only look</p>
+        <p class="state-title">You cannot import with read access</p>
         <p class="muted">
-          What is imported may speak of folders and sessions of the server’s machine, so it takes the right
-          admin.
+          An imported file can refer to folders and sessions on the server, so importing requires admin
+          access.
         </p>
       </div>
     );
@@ -30,7 +30,7 @@ function Zone(): JSX.Element {
     <div class="drop-zone">
       <p class="state-title">Drop bundles or session logs here</p>
       <p class="muted">
-        They are read and checked first; what is here already is never written over.
+        Files are checked first. Nothing that is already here is overwritten.
         {max === undefined ? "" : ` Up to ${bytesText(max)} each.`}
       </p>
       <p>
@@ -107,7 +107,11 @@ export function Page(): JSX.Element {
       <div class="transfer">
         <Zone />
         <Progress all={all} />
-        {isDone ? <p role="status">{outcome(all)}</p> : null}
+        {isDone ? (
+          <p role="status" data-testid="imported">
+            {outcome(all)}
+          </p>
+        ) : null}
         {all.map((item) => (
           <ImportFile key={item.key} item={item} />
         ))}

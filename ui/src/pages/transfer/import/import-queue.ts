@@ -39,7 +39,7 @@ function refusalOf({ file, isFolder }: DroppedFile): ImportFailure | null {
     return {
       ...words,
       what: "This is a folder.",
-      next: "Drop the files that are in it, as many as you like.",
+      next: "Drop the files inside it instead.",
     };
   const max = health.value?.importBytes;
   if (max === undefined || file.size <= max) return null;

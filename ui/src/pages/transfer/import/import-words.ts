@@ -19,20 +19,20 @@ const AGENT_FILE =
 
 /** By what the server says that a file is: what it is, and what to do with it. */
 const KINDS: Readonly<Record<string, readonly [string, string]>> = {
-  claude: ["This is a transcript of Claude Code.", AGENT_FILE],
-  codex: ["This is a rollout of Codex.", AGENT_FILE],
-  compressed: ["This file is packed.", "Unpack it and drop what was in it: nothing is unpacked here."],
-  sqlite: ["This is a SQLite database.", "Serve it as a store of its own, and export conversations there."],
+  claude: ["This is a Claude Code session file.", AGENT_FILE],
+  codex: ["This is a Codex session file.", AGENT_FILE],
+  compressed: ["This file is compressed.", "Unpack it and drop the files inside."],
+  sqlite: [
+    "This is a SQLite database.",
+    "Open it as a store with `holdfast ui` and export conversations there.",
+  ],
   "jsonl-store": [
     "This is a log file of a JSONL store.",
-    "Serve its folder as a store, and export conversations there.",
+    "Open its folder as a store with `holdfast ui` and export conversations there.",
   ],
-  bodies: [
-    "These are bare entries, without a conversation around them.",
-    "Export the conversation they are from.",
-  ],
-  binary: ["This file is no text.", "Drop a bundle that an export made, or a session log."],
-  empty: ["This file is empty.", "Ask for it once more where it was made."],
+  bodies: ["This file contains entries without a conversation.", "Export the whole conversation instead."],
+  binary: ["This file is not text.", "Drop a bundle or a session log."],
+  empty: ["This file is empty.", "Export it again."],
 };
 
 export function failureWords(error: unknown): ImportFailure {
@@ -40,7 +40,7 @@ export function failureWords(error: unknown): ImportFailure {
   if (!(error instanceof ApiError))
     return {
       ...plain,
-      what: "The file could not be read, or the server did not answer.",
+      what: "The file could not be read, or the server did not respond.",
       next: "Nothing was imported. Drop it again.",
     };
   const { code, details, message } = error;
@@ -48,21 +48,25 @@ export function failureWords(error: unknown): ImportFailure {
   if (kind !== undefined) return { ...plain, what: kind[0], next: kind[1] };
   if (code === "damaged" && Array.isArray(details["problems"]))
     return {
-      what: "It is damaged: not all of it is there, or not as it was written. Nothing was imported.",
-      next: "Ask for it once more where it was made, or import what can be reached of it.",
+      what: "The file is damaged or incomplete. Nothing was imported.",
+      next: "Export it again, or import the readable part.",
       problems: details["problems"] as readonly string[],
       isSalvageable: true,
     };
   if (code === "invalid_id")
-    return { ...plain, what: "It calls something by what can be no id.", next: sentence(message) };
+    return { ...plain, what: "The file contains an invalid id.", next: sentence(message) };
   if (code === "too_large") return { ...plain, what: sentence(message), next: "Nothing was imported." };
   if (code === "no_right")
-    return { ...plain, what: "This browser may not import here.", next: "That takes the right admin." };
+    return {
+      ...plain,
+      what: "You do not have permission to import.",
+      next: "Importing requires admin access.",
+    };
   if (code === "invalid_request")
     return {
       ...plain,
       what: "This is neither a bundle nor a session log.",
-      next: "Drop a file that an export made. Nothing was imported.",
+      next: "Drop an exported file. Nothing was imported.",
     };
   return { ...plain, what: sentence(message), next: error.safe };
 }
@@ -96,7 +100,7 @@ export function stateWords(
   readonly name: string;
   readonly more: string;
 } {
-  if (how.asNew && !how.isDone) return { tone: "ok", name: "new", more: "under a fresh id" };
+  if (how.asNew && !how.isDone) return { tone: "ok", name: "new", more: "with a new id" };
   switch (state) {
     case "new":
       return { tone: "ok", name: how.isDone ? "imported" : "new", more: "" };
@@ -104,21 +108,21 @@ export function stateWords(
       return {
         tone: "ok",
         name: how.isDone ? "finished" : "unfinished",
-        more: "an earlier import was cut off",
+        more: "an earlier import was interrupted",
       };
     case "blobs":
       return {
         tone: "ok",
         name: how.isDone ? "completed" : "images missing",
-        more: "it is here, without its images",
+        more: "already here, without its images",
       };
     case "same":
-      return { tone: "plain", name: "same", more: "it is here already, and stays as it is" };
+      return { tone: "plain", name: "same", more: "already here; it stays unchanged" };
     case "conflict":
       return {
         tone: "unknown",
         name: "conflict",
-        more: "another conversation has this id, and stays as it is",
+        more: "another conversation has this id; it stays unchanged",
       };
   }
 }
@@ -133,15 +137,15 @@ export function planOf({ conversations }: ImportAnswer): "import" | "nothing" | 
 export function remarksOf(answer: ImportAnswer): readonly string[] {
   const { missing, missingSeeds, linked, leftOut, conversations } = answer;
   return [
-    ...(leftOut === 0 ? [] : [`${countText(leftOut, "line")} cannot come along.`]),
+    ...(leftOut === 0 ? [] : [`${countText(leftOut, "line")}  cannot be imported.`]),
     ...(missing.length === 0
       ? []
-      : [`${countText(missing.length, "image")} that entries name is not in the file.`]),
+      : [`${countText(missing.length, "image")}  referenced by entries but missing from the file.`]),
     ...(missingSeeds.length === 0
       ? []
-      : [`${countText(missingSeeds.length, "seed")} that runs name is not in the file.`]),
+      : [`${countText(missingSeeds.length, "run input")} missing from the file.`]),
     ...(linked || conversations.length === 0
       ? []
-      : ["Nothing in the file proves what it holds: it has no links."]),
+      : ["The file has no hashes, so its content cannot be verified."]),
   ];
 }
