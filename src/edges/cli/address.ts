@@ -17,7 +17,7 @@ function parseAddress(text: string): Address {
   const separator = text.indexOf("@");
   if (separator === -1) return { conversation: text, entry: null };
   const entry = text.slice(separator + 1);
-  if (entry === "") throw new LogError("invalid_request", `"${text}" names no entry behind the "@"`);
+  if (entry === "") throw new LogError("invalid_request", `Missing entry after the "@" in "${text}"`);
   return { conversation: text.slice(0, separator), entry };
 }
 

@@ -138,7 +138,7 @@ export class ChatSession {
       if (!waited || !signal.aborted || !isLogError(error, "busy")) throw error;
       throw new LogError(
         "busy",
-        "Another process still has the conversation; nothing was sent",
+        "Another process still has the conversation, so the message was not sent",
         {},
         { cause: error },
       );
@@ -178,7 +178,7 @@ export class ChatSession {
     });
     const { model: _, ...turnOptions } = this.#turn;
     this.#turn = turnOptions;
-    this.#printer.notice(`${id} is asked from here on; it is told everything that was said.`);
+    this.#printer.notice(`Switched to ${id}. It receives the whole conversation.`);
   }
 
   async #compact(focus: string): Promise<void> {
@@ -241,10 +241,7 @@ export class ChatSession {
     const result = await this.#whenFree(() => this.#agent.goTo(this.conversation, entry, options));
     if (result.state === "failed") throw new LogError("invalid_request", failedSummary(result));
     return {
-      note:
-        result.state === "summarised"
-          ? "the model is told in short what was said on the branch that is left"
-          : SEES,
+      note: result.state === "summarised" ? "the model gets a summary of the branch you left" : SEES,
     };
   }
 
@@ -254,7 +251,7 @@ export class ChatSession {
     if (rest !== "") this.#summarises = rest === "on";
     this.#printer.notice(
       this.#summarises
-        ? "Where /goto or /edit leaves a branch, the model writes a summary of it first, and is told it from there on."
+        ? "When /goto or /edit leaves a branch, the model first writes a summary of it and gets that summary from then on."
         : "A branch that /goto or /edit leaves is not told to the model; /summary on changes that.",
     );
   }
@@ -275,5 +272,5 @@ function failedSummary({
   return `${message.replace(/\.$/, "")}. The conversation is as it was.${used}`;
 }
 
-const SEES = "the model sees what is on the branch";
+const SEES = "the model sees only the active branch";
 const UNTOLD = `${SEES} (/summary on tells it of the one that is left, too)`;

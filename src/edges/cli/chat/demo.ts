@@ -123,7 +123,7 @@ function showVerdict(
   { sent, promises, links }: Verdict & { readonly links: readonly LinkWithFidelity[] },
 ): void {
   const { style } = io.out;
-  printer.heading("What is left");
+  printer.heading("Result");
   printer.say("\nThe outbox, as the world saw it:");
   printer.rows(Object.entries(sent).map(([identity, count]) => `${count} ×  ${identity}`));
   printer.say(`\n$ holdfast chain ${CONVERSATION}`);
@@ -170,7 +170,7 @@ async function playStory(options: StoryOptions): Promise<StoryResult> {
   };
   try {
     printer.say(
-      `A small assistant plans a party while everything goes wrong. The agent is simulated: it knows only what its own session was told. The host is a real process (${host.pid}) that uses Holdfast; the store is a real file. No key, no network.`,
+      `A small assistant plans a party while everything goes wrong. The agent is simulated: it knows only the messages sent to its own session. The host is a real process (${host.pid}) that uses Holdfast; the store is a real file. No key, no network.`,
     );
     await scene("A party is to be planned");
     await say(`${remember("guest")}; ${remember("venue")}`);
@@ -213,7 +213,7 @@ async function playStory(options: StoryOptions): Promise<StoryResult> {
     showOutbox("guests");
 
     await scene("The session id rolls, three times in a row");
-    inject("first the agent switches to a new session by itself", { kind: "roll", phase: "text" });
+    inject("first the agent switches to a new session automatically", { kind: "roll", phase: "text" });
     await say(remember("music"));
     inject("then the session expires", { kind: "expire", phase: "start" });
     // Not behind the attempt that expires, but behind the one that takes its place.

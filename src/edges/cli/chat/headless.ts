@@ -123,7 +123,7 @@ function toolLine(event: HostEvent): string {
   if (state === "started") return `▸ ${safeLine(name)} ${safeLine(jsonPreview(input))}\n`;
   if (state !== "failed") return "";
   if (denied === "nobody")
-    return `✗ ${safeLine(name)}: asks first, and nobody is here to answer; --allow-all allows it\n`;
+    return `✗ ${safeLine(name)}: requires approval, and no terminal is connected. Use --allow-all to allow it.\n`;
   if (denied !== null) return `${safeLine(deniedLine(name, denied))}\n`;
   const [first = "", ...rest] = toolLines(true, output ?? "");
   const lines = [`✗ ${safeLine(name)}: ${first.slice(2)}`, ...rest];

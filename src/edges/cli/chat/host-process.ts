@@ -48,7 +48,9 @@ export class HostProcess {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     this.#child.on("message", (message: FromHost) => this.#receive(message));
-    this.#exited = once(this.#child, "exit").then(() => this.#fail("The host of the demo ended by itself"));
+    this.#exited = once(this.#child, "exit").then(() =>
+      this.#fail("The host process of the demo exited unexpectedly"),
+    );
     for (const { promise } of [this.#ready, this.#turn]) promise.catch(() => undefined);
   }
 

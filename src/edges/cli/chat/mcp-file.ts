@@ -35,13 +35,13 @@ export function readServers(text: string, file: string, env: Env): readonly McpS
   try {
     whole = readJson(text);
   } catch {
-    throw wrong("it is no JSON");
+    throw wrong("it is not valid JSON");
   }
   const servers = fieldsIn(fieldsOf(whole)["mcpServers"]);
   if (servers === null) throw wrong('it has no "mcpServers", an object of servers by their names');
   return Object.entries(servers).flatMap(([name, fields]): readonly McpServer[] => {
     const server = fieldsIn(fields);
-    if (server === null) throw wrong(`${name} is no object`);
+    if (server === null) throw wrong(`${name} must be an object`);
     if (server["disabled"] === true) return [];
     return [serverOf(name, server, (value) => expanded(value, env, (reason) => wrong(`${name}: ${reason}`)))];
   });

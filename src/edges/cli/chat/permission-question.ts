@@ -41,7 +41,7 @@ export function askPerson(parts: AskParts): NonNullable<Host["onPermission"]> {
         .finally(() => printer.letGo());
       if (reply === "left") return "later";
       if (reply === "nobody") {
-        printer.fault(`${tool} was refused: it asks first, and the next line is no answer but a message`);
+        printer.fault(`${tool} was denied: it requires an answer, but the next line is a message`);
         return reply;
       }
       if (io.keyboard === undefined && !io.stdinIsTerminal) printer.you(reply.text);
@@ -123,11 +123,10 @@ function writeText(
       ? `write wants to write ${path}, new and empty${outside}`
       : `write wants to write ${path}, new, with ${size}${outside}:\n${preview(content)}`;
   if (fileState === "other")
-    return `write wants to replace ${path}, which is no text, with ${size}${outside}:\n${preview(content)}`;
+    return `write wants to replace ${path}, which is not text, with ${size}${outside}:\n${preview(content)}`;
   const now = counted(fileState.text.length, "character");
   if (content === "") return `write wants to empty ${path}, which has ${now} now${outside}`;
-  if (fileState.text === content)
-    return `write wants to write ${path} with what is in it already (${now})${outside}`;
+  if (fileState.text === content) return `write wants to write ${path} without changes (${now})${outside}`;
   return `write wants to replace ${path} (${now} now) with ${size}${outside}:\n${preview(content)}`;
 }
 
@@ -138,11 +137,11 @@ function editText(
   const fails = (reason: string): string =>
     `edit wants to change ${path}, and will fail: ${reason}.\n${preview(marked("-", before))}\n${preview(marked("+", after))}`;
   if (fileState === "nothing") return fails("there is no such file");
-  if (fileState === "other") return fails("it is no text");
+  if (fileState === "other") return fails("it is not text");
   const position = fileState.text.indexOf(before);
-  if (before === "" || position === -1) return fails("what it wants to replace does not stand there");
+  if (before === "" || position === -1) return fails("the text to replace does not occur");
   if (fileState.text.includes(before, position + 1))
-    return fails("what it wants to replace stands there more than once");
+    return fails("the text to replace occurs more than once");
   const { line, rows } = changedLines(fileState.text, { position, length: before.length, by: after });
   return `edit wants to change ${path} at line ${line}:\n${preview(rows.join("\n"))}`;
 }

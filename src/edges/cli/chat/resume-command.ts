@@ -61,11 +61,11 @@ async function print(call: Call, conversation: string, way: WayOn): Promise<void
 async function runProgram(call: Call, { command, cwd, agent }: WayOn): Promise<number> {
   const [program = "", ...args] = command;
   if (cwd !== null && !existsSync(cwd))
-    throw new LogError("invalid_request", `The folder ${cwd} is not there any more; nothing was started`, {
+    throw new LogError("invalid_request", `Folder ${cwd} no longer exists`, {
       cwd,
     });
   if (!call.json)
-    await remark(call, `${safeLine(agent ?? program)} goes on; what is said there is taken over later.`);
+    await remark(call, `${safeLine(agent ?? program)} continues. Holdfast imports its new messages later.`);
   const child = spawn(program, args, {
     stdio: "inherit",
     env: call.io.env,

@@ -162,13 +162,13 @@ const ENTRY_CHARS_MIN = 4; // a shorter word is more likely a word than the star
 
 const WORDS_SHOWN = 60; // of a message that another takes the place of
 
-const COMMANDS_HELP = `  /edit [ENTRY] TEXT   puts TEXT in place of a message of yours, the last one unless told;
-                       files and external effects are not undone, by /fork and /goto neither
-  /fork [ENTRY]        goes on in a fork; on a message of yours: from before it
-  /goto ENTRY          moves to another entry; /tree shows them
+const COMMANDS_HELP = `  /edit [ENTRY] TEXT   replace a message of yours (default: the last one);
+                       /edit, /fork and /goto don't undo file changes or side effects
+  /fork [ENTRY]        continue in a fork; at a message of yours: from before it
+  /goto ENTRY          move to another entry; /tree lists them
   /tree                the branches
-  /new                 a fresh start: nothing above reaches the agent, all of it stays readable
-  /cancel              stops the running turn, as Ctrl-C does`;
+  /new                 clear the context; the history stays readable
+  /cancel              stop the running turn, like Ctrl-C`;
 
 type SlashCommand = (chat: ChatParts, rest: string) => Promise<void> | void;
 
@@ -179,20 +179,17 @@ const SLASH_COMMANDS: { readonly [name: string]: SlashCommand } = {
     const forked = await session.fork(rest === "" ? null : await findNamed(session, rest));
     session.conversation = forked.conversation;
     printer.notice(
-      `Now in ${forked.conversation.id}, a fork of ${source}: ${forked.note}. The source is as it was. ${NOT_UNDONE}`,
+      `Now in ${forked.conversation.id}, a fork of ${source}: ${forked.note}. The source did not change. ${NOT_UNDONE}`,
     );
     if (forked.editable !== null)
-      printer.notice(
-        `The message it was taken at, to be sent again: ${forked.editable.map(blockPreview).join(" ")}`,
-      );
+      printer.notice(`Send this message again, or change it: ${forked.editable.map(blockPreview).join(" ")}`);
   },
   goto: async ({ session, printer }, rest) => {
-    if (rest === "") throw new LogError("invalid_request", "/goto wants an entry; /tree shows them");
+    if (rest === "")
+      throw new LogError("invalid_request", "Missing entry. Use /goto ENTRY; /tree lists entries.");
     const entry = await findNamed(session, rest);
     const { note } = await session.goTo(entry);
-    printer.notice(
-      `Now at ${entry}; what you say next grows from there, and ${note}. Nothing was removed. ${NOT_UNDONE}`,
-    );
+    printer.notice(`Now at ${entry}. New messages continue from here, and ${note}. ${NOT_UNDONE}`);
   },
   tree: async ({ session, out }) => {
     const { leaf, nodes } = await session.conversation.tree();
@@ -221,7 +218,7 @@ async function runSlashCommand(chat: ChatParts, line: string): Promise<void> {
   if (slashCommand === undefined)
     throw new LogError(
       "invalid_request",
-      `There is no /${safeText(name)}; /help lists what there is, and a message that begins with a slash is written with two`,
+      `Unknown command /${safeText(name)}. /help lists commands. Start a message with two slashes to send one.`,
     );
   await slashCommand(chat, rest.trim());
 }
@@ -238,11 +235,11 @@ async function edit({ session, printer }: ChatParts, rest: string): Promise<void
   if (target === undefined) throw new LogError("invalid_request", "There is nothing to edit yet");
   const prompt = await conversation.entry(target);
   if (prompt.type !== "message" || prompt.message.role !== "user")
-    throw new LogError("invalid_request", `${target} is not a message of yours; nothing was changed`);
+    throw new LogError("invalid_request", `${target} is not a message of yours`);
   const { note } = await session.goBackTo(prompt.id);
   const before = fit(safeLine(prompt.message.content.map(blockPreview).join(" ")), WORDS_SHOWN);
   printer.notice(
-    `In place of "${before}". What came after it is off the branch and stays in the log; ${note}. ${NOT_UNDONE}`,
+    `Replaced "${before}". Later messages are not on this branch but stay in the log; ${note}. ${NOT_UNDONE}`,
   );
   await session.send(text);
 }

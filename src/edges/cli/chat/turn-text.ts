@@ -35,14 +35,14 @@ export function endingText(turnEnd: Ended, place: ReadAt, nowMs: number): string
     case "limit":
     case "credit": {
       const until = resetAtMs === null ? "" : ` It may be asked again ${whenText(resetAtMs, nowMs)}.`;
-      return `${sentence}.${until} What was said is kept; ${goOn} asks again.`;
+      return `${sentence}.${until} The conversation is saved; ${goOn} tries again.`;
     }
     case "auth":
-      return `${sentence}. ${keyText(turnEnd.model)}What was said is kept; ${goOn} asks again.`;
+      return `${sentence}. ${keyText(turnEnd.model)}The conversation is saved; ${goOn} tries again.`;
     case "overloaded":
-      return `${sentence}. What was said is kept; ${goOn} asks again.`;
+      return `${sentence}. The conversation is saved; ${goOn} tries again.`;
     case "poisoned":
-      return `${sentence}. ${HIDE} What was said is kept; ${goOn} asks again.`;
+      return `${sentence}. ${HIDE} The conversation is saved; ${goOn} tries again.`;
     case "too_long":
       return `${sentence}. ${place.at === "chat" ? "/compact summarises what is older" : "`holdfast chat ID`, then /compact, summarises what is older"}; ${goOn} asks again.`;
     case "failed":
@@ -50,9 +50,9 @@ export function endingText(turnEnd: Ended, place: ReadAt, nowMs: number): string
     case "lost":
     case "crashed":
     case "stale_replay":
-      return `${sentence === "" ? endingSentence({ outcome: "failed", class: endClass }) : `${sentence}.`}${doubtText(sentence)} What was said is kept; ${goOn} asks again.`;
+      return `${sentence === "" ? endingSentence({ outcome: "failed", class: endClass }) : `${sentence}.`}${doubtText(sentence)} The conversation is saved; ${goOn} tries again.`;
     case "cancelled":
-      return `${endingSentence({ outcome: "interrupted", class: endClass })} ${goOn} goes on.`;
+      return `${endingSentence({ outcome: "interrupted", class: endClass })} ${goOn} resumes it.`;
     case "turn_limit":
       return `${sentence}. ${goOn} resumes it.`;
     case "completed":
@@ -92,7 +92,7 @@ export async function lastTurnText(conversation: Conversation): Promise<string |
     const until = last.resetAt === null ? "" : ` until ${clockOf(last.resetAt)}`;
     const advice =
       last.outcome === "interrupted" ? "was stopped" : until === "" ? "failed" : `is parked${until}`;
-    return `The last turn ${advice}; /continue goes on with it.`;
+    return `The last turn ${advice}; /continue resumes it.`;
   }
   if (await isWorkedOn((await conversation.head()).lease))
     return "The last turn still runs in another process; what you say waits for its end.";
@@ -100,7 +100,7 @@ export async function lastTurnText(conversation: Conversation): Promise<string |
   const [first] = await readWaiting(conversation);
   if (first !== undefined)
     return `The last turn waits for your answer about ${callText(first.tool, first.input)}; /continue asks you again.${unknown}`;
-  return `The last turn was cut off before its end; /continue goes on with it.${unknown}`;
+  return `The last turn was interrupted; /continue resumes it.${unknown}`;
 }
 
 /** What a new prompt does to a turn that somebody left; null where there is none. */
@@ -131,7 +131,7 @@ async function unknownText(conversation: Conversation): Promise<string> {
     .map(({ name, intent }) =>
       intent === null
         ? ""
-        : ` ${callText(name, inputs.get(intent))} was begun, and nobody knows how it ended: look before it is done again.`,
+        : ` ${callText(name, inputs.get(intent))} started, but its outcome is unknown. Check before you repeat it.`,
     )
     .join("");
 }

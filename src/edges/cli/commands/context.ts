@@ -32,10 +32,7 @@ also has "given": what the last agent received.`,
     const exact = await conversation.exactContext(entry === null ? {} : { at: entry });
     const { out } = call.io;
     if (entry !== null && call.flags.has("restore"))
-      throw new LogError(
-        "invalid_request",
-        "--restore tells how the conversation stands now; leave out @ENTRY",
-      );
+      throw new LogError("invalid_request", "--restore shows the current state. Leave out @ENTRY.");
     const memory = new Memory(holdfast);
     const extras = call.flags.has("restore") ? await readRest(conversation, call, memory) : null;
     const [view, restored] = [
@@ -115,7 +112,7 @@ function sentText({ agent, fidelity, priorContext }: SentContext): string {
   if (priorContext !== null) return `${agentName} was sent ${priorContextText(priorContext)}`;
   return fidelity === "transcript"
     ? `${agentName} was given the history as its own`
-    : `${agentName} holds it by itself`;
+    : `${agentName} has the context in its own session`;
 }
 
 function messageLines(message: ContextMessage, style: Style, columns: number): string {

@@ -15,7 +15,7 @@ const STATES: { readonly [S in Effect["state"]]: string } = {
 export const effects: Command = operationCommand(listEffects, {
   about: `One line per call, in order: state, tool and arguments. "unknown" means that the call started but its
 outcome is unknown: check before you repeat it. Holdfast doesn't repeat it. "not started" calls
-never ran. "refused" calls were denied by a rule, by you, or because nobody could answer.
+never ran. "refused" calls were denied by a rule, by you, or because no answer was possible.
 "stopped" calls ended early; what they had done by then stays. With --json these two are in
 "how".`,
   options: {

@@ -143,8 +143,6 @@ function forkOptions({ flags }: Call): ForkOptions {
   };
 }
 
-const NOTHING = "nothing was forked";
-
 interface EditedPrompt {
   /** The entry that the fork begins behind. */
   readonly before: EntryId;
@@ -161,11 +159,9 @@ async function editedPrompt(
   const old = textOfBlocks(message.content, "\n");
   const text = (call.io.stdinIsTerminal ? await inEditor(call, old) : await piped(call)).trimEnd();
   if (text === "" || text === old.trimEnd())
-    throw new LogError(
-      "invalid_request",
-      `The words of ${id} are ${text === "" ? "empty" : "the same"}; ${NOTHING}`,
-    );
-  if (parentId === null) throw new LogError("invalid_request", `Nothing stands before ${id}; ${NOTHING}`);
+    throw new LogError("invalid_request", `The new text of ${id} is ${text === "" ? "empty" : "unchanged"}`);
+  if (parentId === null)
+    throw new LogError("invalid_request", `${id} is the first entry, so a fork cannot start before it`);
   const others = message.content.filter((block) => block.type !== "text");
   return { before: parentId, message: { role: "user", content: [{ type: "text", text }, ...others] } };
 }
@@ -179,10 +175,7 @@ async function promptAt(
       ? (await conversation.branch()).findLast((one) => one.type === "message" && one.message.role === "user")
       : await conversation.entry(entry);
   if (found?.type === "message" && found.message.role === "user") return { ...found, message: found.message };
-  throw new LogError(
-    "invalid_request",
-    `--edit takes a message of a person's, and there is none there; ${NOTHING}`,
-  );
+  throw new LogError("invalid_request", `--edit requires a user message. This entry is another type.`);
 }
 
 async function piped({ io }: Call): Promise<string> {
@@ -196,7 +189,7 @@ async function inEditor({ io }: Call, text: string): Promise<string> {
   if (!editor)
     throw new LogError(
       "invalid_request",
-      `Set $EDITOR to say what edits texts, or pipe the words in; ${NOTHING}`,
+      "Set $EDITOR to your text editor, or pipe the new text to the command",
     );
   const folder = await mkdtemp(join(tmpdir(), "holdfast-edit-"));
   try {
@@ -205,7 +198,7 @@ async function inEditor({ io }: Call, text: string): Promise<string> {
     // As others do it: the variable may hold options.
     const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env: io.env });
     const [status] = (await once(child, "exit")) as [number | null];
-    if (status !== 0) throw new LogError("invalid_request", `The editor ended with ${status}; ${NOTHING}`);
+    if (status !== 0) throw new LogError("invalid_request", `The editor exited with status ${status}`);
     return await readFile(file, "utf8");
   } finally {
     await rm(folder, { recursive: true, force: true });

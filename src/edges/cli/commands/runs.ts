@@ -124,7 +124,7 @@ function headLines({ run, totals, context, state }: HydratedRun): readonly strin
   const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${costText(usage)}`;
   return [
     `${run.run} · ${triggerText(run)} · ${statusText(run)}`,
-    `conversation ${run.conversation} · begun ${clockOf(run.startedAt)}${run.continues === null ? "" : ` · continues ${run.continues}`}`,
+    `conversation ${run.conversation} · started ${clockOf(run.startedAt)}${run.continues === null ? "" : ` · continues ${run.continues}`}`,
     `${counted(totals.prompts, "prompt")}, ${counted(totals.steps, "step")} · ${tokens}`,
     `its next request sends ${counted(context.messages.length, "message")}${context.system === null ? "" : " and a system prompt of its own"}`,
     ...(state === null ? [] : [`state ${stateText(state)}`]),

@@ -41,7 +41,7 @@ first, or \`holdfast archive\` to hide a conversation.`,
   },
 };
 
-/** How much would go; of a damaged log nobody can say. */
+/** How much would go; unknown for a damaged log. */
 function extentText({ title, entries }: NonNullable<OutputOf<typeof eraseConversation>["extent"]>): string {
   if (entries === null) return ", which is damaged, and everything left of it";
   const name = title === null ? "" : ` "${safeLine(title)}"`;
@@ -137,7 +137,7 @@ export const signOutCommand: Command = {
   forms: [""],
   about: `Holdfast stops resuming the sessions of the agent or account in every conversation of the space. A
 conversation whose context holds anything said under the account starts empty with its next
-message, also when another account spoke last: what was said since may repeat it. Anything said
+message, also when another account spoke last: later messages can repeat it. Anything said
 since the last \`clear\` counts. The history stays. Holdfast can't take back what it already sent
 to another account. An open editor is notified.
 

@@ -33,7 +33,7 @@ unpricedAnswers counts the answers without a price. Replays have a line of their
         call,
         `Left out, because it cannot be read: ${safeLine(one)}. \`holdfast doctor\` says why.`,
       );
-    if (rows.length === 0 && !call.json) return remark(call, "Nothing was used yet.");
+    if (rows.length === 0 && !call.json) return remark(call, "No usage yet.");
     const apart = replays === undefined ? [] : [{ name: "of it in replays", ...replays }];
     return answer(call, output, () => table([...rows, { name: "total", ...total }, ...apart]));
   },

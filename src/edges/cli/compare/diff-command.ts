@@ -151,13 +151,13 @@ function* verdictLines({ a, b, diff }: NamedDiff, { sink }: DiffView): Generator
   const { divergence, rows } = diff;
   const { style, columns } = sink;
   if (divergence === null) {
-    const alike = rows.length === 0 ? "nothing to compare behind it" : `${rows.length} alike`;
+    const alike = rows.length === 0 ? "nothing to compare after it" : `${rows.length} alike`;
     return yield style.green(`✓ no difference: ${alike}`);
   }
   const { kind, sameBefore } = divergence;
   const place = `${turnText(divergence)}, after ${sameBefore} alike`;
   if (kind === "text" || kind === "result") {
-    const difference = kind === "text" ? "what was said" : "what a call gave";
+    const difference = kind === "text" ? "the messages" : "a call's result";
     const sentence = `≈ the same prompts and calls; ${difference} differs first in ${place}`;
     for (const line of wrap(sentence, Math.max(20, columns))) yield style.yellow(line);
   } else

@@ -67,7 +67,7 @@ async function loadAgentModule(path: string, input: AgentModuleInput): Promise<R
   const wrong = (why: string, cause?: unknown): LogError =>
     new LogError(
       "invalid_request",
-      `--agent ${path}: ${why}. Nothing was sent or written`,
+      `--agent ${path}: ${why}`,
       { module: path },
       cause === undefined ? {} : { cause },
     );
@@ -76,9 +76,7 @@ async function loadAgentModule(path: string, input: AgentModuleInput): Promise<R
   })) as { readonly [name: string]: unknown };
   const make = exported["agent"] ?? exported["default"];
   if (typeof make !== "function")
-    throw wrong(
-      "it exports no function `agent`, and none as its default, that gives the options of an agent",
-    );
+    throw wrong("it must export a function `agent`, or a default function, that returns agent options");
   const given: unknown = await (make as (input: AgentModuleInput) => unknown)(input);
   if (typeof given !== "object" || given === null)
     throw wrong(

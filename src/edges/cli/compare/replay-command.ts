@@ -124,7 +124,7 @@ async function replayHere(
   const told = new ToldEvents(call);
   await using person = askAtTerminal(call, cwd);
   if (flags.tools === "live" && person === null && !call.json)
-    await remark(call, "Nobody is at a terminal to be asked, so every effect is refused");
+    await remark(call, "No terminal is connected, so every side effect is denied");
   const results = await replay(holdfast, what, {
     ...flags,
     cwd,
@@ -222,7 +222,7 @@ async function replayArgument(
   const run = await holdfast.run(text, where);
   if (run !== null) return { run: text, conversation: run.conversation };
   if (within !== undefined)
-    throw new LogError("run_not_found", `There is no run ${text} in ${within}`, { run: text });
+    throw new LogError("run_not_found", `Run ${text} not found in ${within}`, { run: text });
   try {
     const { conversation, entry } = await findAddress(holdfast, text);
     return { conversation: conversation.id, ...(entry === null ? {} : { at: entry }) };
@@ -231,11 +231,9 @@ async function replayArgument(
   }
   const found = await stat(text).catch(() => null);
   if (found !== null && !found.isDirectory()) return { file: text };
-  throw new LogError(
-    "conversation_not_found",
-    `There is no run, no conversation and no file ${text} here. Nothing was sent or written`,
-    { argument: text },
-  );
+  throw new LogError("conversation_not_found", `Run, conversation or file ${text} not found`, {
+    argument: text,
+  });
 }
 
 /**
@@ -250,7 +248,7 @@ async function importFile(holdfast: Holdfast, file: ImportFile): Promise<string>
   if (only === undefined || other !== undefined)
     throw new LogError(
       "invalid_request",
-      `${path} has several conversations: ${all.map(({ from }) => from).join(", ")}. Nothing was written; import it, then name the one to be replayed`,
+      `${path} has several conversations: ${all.map(({ from }) => from).join(", ")}. Import the file, then replay one of them.`,
       { file: path },
     );
   const { conversations } = await importBundle(holdfast, file, { asNew: true });

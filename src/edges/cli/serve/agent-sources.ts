@@ -34,7 +34,7 @@ export async function servedAgents(call: Call, skills: Skills): Promise<AgentSou
   const names = sources.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
-    throw new LogError("invalid_request", `Two agents are called ${twice}; give each a name of its own`);
+    throw new LogError("invalid_request", `Two agents have the name ${twice}. Give each a different name.`);
   return Object.fromEntries(sources);
 }
 

@@ -35,7 +35,7 @@ export function agentsOf(
   const names = [first, ...others].map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
-    throw new LogError("invalid_request", `Two agents are called ${twice}; give each a name of its own`);
+    throw new LogError("invalid_request", `Two agents have the name ${twice}. Give each a different name.`);
   return [first, ...others];
 }
 

@@ -124,7 +124,7 @@ export async function tracedBy(call: Call): Promise<readonly StoreObserver[]> {
   if (!(await hasTracerProvider()) && !call.json)
     await remark(
       call,
-      "No OpenTelemetry SDK is registered, so spans reach nobody. Load one first, such as NODE_OPTIONS='--import ./otel.mjs'.",
+      "No OpenTelemetry SDK is registered, so spans are not exported. Load one first, for example with NODE_OPTIONS='--import ./otel.mjs'.",
     );
   return [observer];
 }

@@ -70,7 +70,7 @@ Ctrl-C stops it.`,
       );
     },
     ended: async () => {
-      if (!call.json) await remark(call, "Stopping: nothing new is begun, what is under way is finished.");
+      if (!call.json) await remark(call, "Stopping. Running requests and turns finish first.");
     },
   };
 }
@@ -105,7 +105,7 @@ export async function supervisedRun(call: Call): Promise<ServerRun> {
   process.once("message", (message) => handover.resolve(message as Handover));
   process.once("disconnect", () => {
     parentExit.abort();
-    handover.reject(new LogError("store_gone", "Whoever started this server has ended"));
+    handover.reject(new LogError("store_gone", "The parent process exited, so the server stops"));
   });
   // The pipe would keep the process, also one that could not begin.
   call.onEnd(async () => void (process.connected && process.disconnect()));

@@ -47,7 +47,7 @@ export class Output {
     const why = isReaderGone(this.#broken) ? "was closed by its reader" : `failed (${this.#broken})`;
     return new LogError(
       "store_failed",
-      `Standard output ${why}, so the rest of the answer could not be given. What was acknowledged is stored; input behind it was not taken`,
+      `Standard output ${why}, so the rest of the output is lost. Acknowledged input is stored; later input was not read`,
     );
   }
 

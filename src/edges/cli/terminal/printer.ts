@@ -282,7 +282,7 @@ function headAndTail(lines: readonly string[]): readonly string[] {
 const DENIALS: { readonly [R in Refusal]: string } = {
   person: "not run: you said no",
   rule: "not run: a rule forbids it",
-  nobody: "not run: it asks first, and nobody could be asked",
+  nobody: "not run: it requires approval, and no terminal is connected",
 };
 
 /** Who denied a call, by the details of its result; null: it was not denied. */

@@ -16,7 +16,7 @@ export const copyCommand: Command = {
   forms: [""],
   about: `Use it to move to another kind of store, or to keep a second store up to date. Holdfast copies each
 conversation entry by entry, with its forks, images, sessions and memory, and only reads the
-source. Run it again to copy what is new: you can interrupt it at any time. A conversation that
+source. Run it again to copy new entries: you can interrupt it at any time. A conversation that
 differs in the target is reported and skipped, and the exit code is 4.`,
   examples: [
     "holdfast copy --from jsonl:chats --to sqlite:chats.db",
@@ -71,7 +71,7 @@ function checkTwo(source: string, target: string): void {
     checkStorePlace(address);
   }
   if (placeOf(source) === placeOf(target))
-    throw new LogError("invalid_request", "--from and --to are the same store; nothing was changed");
+    throw new LogError("invalid_request", "--from and --to are the same store. Choose another target.");
 }
 
 function placeOf(address: string): string {

@@ -142,7 +142,7 @@ function report(
         style.red("Something is damaged; what can be read is untouched."),
         ...(canCopy ? salvageHint(findings) : []),
         canCopy
-          ? "A damaged conversation takes no new entries: what was written under which key may be lost."
+          ? "A damaged conversation rejects new entries, because keys of earlier writes may be lost."
           : "Where a row is lost or changed, new entries can still be appended.",
         "`holdfast import FILE --as-new` adds a copy from a backup or an export.",
       ].join("\n")

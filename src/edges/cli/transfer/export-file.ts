@@ -92,13 +92,9 @@ async function intoPipe<T>(file: string, fill: Fill<T>): Promise<T> {
 }
 
 function fileExists(file: string): LogError {
-  return new LogError(
-    "invalid_request",
-    `${file} exists already; nothing was changed. --force replaces it.`,
-    {
-      file,
-    },
-  );
+  return new LogError("invalid_request", `${file} already exists. Use --force to replace it.`, {
+    file,
+  });
 }
 
 function fileError(error: unknown, file: string): unknown {
@@ -114,6 +110,6 @@ function fileError(error: unknown, file: string): unknown {
   if (code === "EACCES" || code === "EROFS" || code === "EPERM")
     return new LogError("read_only", `${file} cannot be written: no permission`, {}, { cause: error });
   return code === "ENOSPC"
-    ? new LogError("disk_full", `There is no room for ${file}`, {}, { cause: error })
+    ? new LogError("disk_full", `The disk is full: ${file} cannot be written`, {}, { cause: error })
     : error;
 }

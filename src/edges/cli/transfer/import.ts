@@ -84,7 +84,7 @@ const STATES: Readonly<Record<ImportedConversation["state"], string>> = {
   new: "",
   unfinished: " (went on where an earlier run was cut off)",
   blobs: " (it was there; images that were missing were brought)",
-  same: " (it was there already; nothing was written)",
+  same: " (already imported)",
   conflict: " (another conversation has this id)",
 };
 
@@ -149,7 +149,7 @@ async function sourceOf(call: Call, name: string): Promise<Source> {
 }
 
 const THROUGH_ACP =
-  "It is not imported as a file: run its agent behind `holdfast acp`, and the editor lists it and opens it as a conversation";
+  "Import it through its agent instead: run the agent with `holdfast acp`, then open the session in your editor";
 
 /** By what a file is that is no export. */
 const KINDS: Readonly<Record<string, string>> = {

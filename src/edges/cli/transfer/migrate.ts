@@ -29,7 +29,7 @@ export const migrateCommand: Command = {
   forms: [""],
   about: `Use it once, when your app moves to Holdfast. It reads a table of messages or a queue of Absurd and
 creates one conversation per chat or task, with the same times and order. The source is only
-read. Run it again to import what is new: you can interrupt it at any time, and nothing is
+read. Run it again to import new messages: you can interrupt it at any time, and nothing is
 imported twice. A conversation with an unreadable row is skipped and reported.`,
   examples: [
     "holdfast migrate --from postgres://db/app --table messages --dry-run",
@@ -220,7 +220,7 @@ class MigrationPrinter {
     if (this.#call.json) this.#write(jsonLine({ type: "end", ...result, ...counts }));
     else {
       const { same, ahead, conversations, system } = result;
-      const extra = ahead === 0 ? "" : `; ${counted(ahead, "message")} more here, behind them`;
+      const extra = ahead === 0 ? "" : `; ${counted(ahead, "message")} more here after them`;
       const hidden = differences.length - DIFFERENCES_SHOWN;
       if (hidden > 0) this.#remark(`and ${hidden} more; --json lists them all`);
       const text =

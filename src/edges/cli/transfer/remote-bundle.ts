@@ -48,7 +48,7 @@ async function tokenOf(call: Call): Promise<string> {
     "invalid_request",
     token === ""
       ? "A server wants a token: --token-file FILE, or the variable HOLDFAST_TOKEN. `holdfast token add` makes one there"
-      : "What was given as the token is none: one word, as `holdfast token add` printed it. Nothing was sent",
+      : "Invalid token. Use the single word printed by `holdfast token add`.",
   );
 }
 
@@ -194,25 +194,25 @@ export function remoteBundle(text: string, ids: readonly string[]): RemoteBundle
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new LogError(
       "invalid_request",
-      `${text} is no address of a server: it begins with https:// or http://`,
+      `Invalid server URL "${text}". It must start with https:// or http://.`,
     );
   if (url.username !== "" || url.password !== "")
     throw new LogError(
       "invalid_request",
-      "A token does not stand in an address: use --token-file or HOLDFAST_TOKEN",
+      "Remove the token from the URL. Use --token-file or HOLDFAST_TOKEN instead.",
     );
   // A token that goes over the network as it is can be read on the way.
   if (url.protocol === "http:" && !LOOPBACK.test(url.hostname))
     throw new LogError(
       "invalid_request",
-      `${url.origin} is asked without TLS, so that whoever is on the way could read the token; nothing was sent. Use https://, or a tunnel to this machine`,
+      `Refusing to send the token to ${url.origin} without TLS. Use https:// or a tunnel to this machine.`,
     );
   const [, page] = /^\/(?:c|api\/conversations)\/([^/]+)$/.exec(url.pathname) ?? [];
   const isBundle = url.pathname === "/api/bundle";
   if (url.pathname !== "/" && page === undefined && !isBundle)
     throw new LogError(
       "invalid_request",
-      `${url.origin}${url.pathname} is no conversation and no bundle of a server`,
+      `${url.origin}${url.pathname} is not the URL of a conversation or bundle`,
     );
   const named = page === undefined ? url.searchParams.getAll("conversation") : [decodeURIComponent(page)];
   const conversations = [...ids, ...named];
