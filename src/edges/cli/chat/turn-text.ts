@@ -44,7 +44,7 @@ export function endingText(turnEnd: Ended, place: ReadAt, nowMs: number): string
     case "poisoned":
       return `${sentence}. ${HIDE} The conversation is saved; ${goOn} tries again.`;
     case "too_long":
-      return `${sentence}. ${place.at === "chat" ? "/compact summarises what is older" : "`holdfast chat ID`, then /compact, summarises what is older"}; ${goOn} asks again.`;
+      return `${sentence}. ${place.at === "chat" ? "/compact summarizes older messages" : "`holdfast chat ID`, then /compact, summarizes older messages"}; ${goOn} asks again.`;
     case "failed":
     case "expired":
     case "lost":

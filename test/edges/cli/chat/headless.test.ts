@@ -184,7 +184,7 @@ test("errors of a service say who was asked, where, and what to do: in a script 
     const script = await bad.run(["chat", model, "-p", "hi", "--model", `anthropic/${model}`]);
     expect(script.err).toContain(`\`holdfast continue ${model}\``);
     const chat = await bad.run(["chat", model], { input: "/continue\n" });
-    expect(chat.out.replaceAll(/\s+/g, " ")).toContain("/continue asks again");
+    expect(chat.out.replaceAll(/\s+/g, " ")).toContain("/continue tries again");
     return script.err;
   };
   expect(await said("gone")).toMatch(new RegExp(`404 from http://${host}\\S* for anthropic/gone`));
