@@ -42,7 +42,7 @@ const AREAS: readonly Area[] = [
     path: "docs",
     // Generated pages repeat the strings and comments of the sources; a decision is a record of its time.
     except: /^docs\/(?:decisions|reference\/api|reference\/cli\.md|reference\/http-api\.md)/,
-    left: 125,
+    left: 0,
   },
   { name: "src", path: "src", except: /^src\/(?:edges\/cli|testing|store\/contract)\//, left: 0 },
   { name: "command line", path: "src/edges/cli", left: 0 },
