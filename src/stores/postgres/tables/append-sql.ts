@@ -86,11 +86,13 @@ const linkOf = (field: Field): string => `case
     || length((c.head_seq + 1)::text) || ':' || (c.head_seq + 1)::text || ${field("linkEnd")}, 'UTF8')), 'hex') end`;
 
 /** Changes the head if it is the one the plan rests on. Outside appends since then do not matter. */
-function changeIfHeld(field: Field, from: string, released: string): string {
+function changeIfHeld(field: Field, from: string): string {
   const seq = `c.head_seq + ${field("count", "int8")}`;
   const isOwner = `${field("byOwner")} is not null`;
   const set = (column: string, name: PlanField, type?: string): string =>
     `${column} = coalesce(${field(name, type)}, c.${column})`;
+  const kept = (column: string): string =>
+    `${column} = case when ${field("releases")} is null then c.${column} end`;
   return `update @.conversations c set head_seq = ${seq}, link = ${linkOf(field)},
     owner_seq = case when ${isOwner} then ${seq} else c.owner_seq end,
     owner_link = case when ${isOwner} then ${linkOf(field)} else c.owner_link end,
@@ -100,7 +102,8 @@ function changeIfHeld(field: Field, from: string, released: string): string {
     ${set("leaf_tip", "leafTip", "boolean")}, segments = c.segments + ${field("segments", "int4")},
     title = coalesce($6 ->> 'title', c.title), cwd = coalesce($6 ->> 'cwd', c.cwd), updated_at = ${field("updatedAt")},
     ${set("summary", "summary")},
-    summary_seq = case when ${field("summary")} is null then c.summary_seq else ${seq} end${released}
+    summary_seq = case when ${field("summary")} is null then c.summary_seq else ${seq} end,
+    ${kept("lease_writer")}, ${kept("lease_until")}
   ${from}where c.space = $1 and c.id = $2 and c.listed and c.born = ${field("born")}
     and (${field("byOwner")} is null or (c.epoch = ${field("epoch", "int8")} and c.owner_seq = ${field("ownerSeq", "int8")}
       and c.owner_link is not distinct from ${field("ownerLink")}))
@@ -109,20 +112,13 @@ function changeIfHeld(field: Field, from: string, released: string): string {
     and (${field("headSeq")} is null or c.head_seq = ${field("headSeq", "int8")})`;
 }
 
-/** What a batch also changes that ends the lease of its owner. */
-const endLease = (field: Field): string => {
-  const kept = (column: string): string =>
-    `${column} = case when ${field("releases")} is null then c.${column} end`;
-  return `, ${kept("lease_writer")}, ${kept("lease_until")}`;
-};
-
 /** For servers where functions are unwelcome. A miss is explained by the next lookup. */
 const byStatement = (): string => {
   const { field } = BY_ROW;
   const before = `head.head_seq - ${field("count", "int8")}`;
   return `${withSync(`${planField(`(${planArray("$4")})`, "relaxed")} is not null`)},
 p as materialized (select ${planArray("$4")} as f),
-head as (${changeIfHeld(field, "from p ", endLease(field))} and exists (select from sync)
+head as (${changeIfHeld(field, "from p ")} and exists (select from sync)
     and ($3 is null or not exists (select from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3))
   returning c.*),
 ${PUTS}
@@ -145,10 +141,7 @@ const HEAD = "from @.conversations c where c.space = $1 and c.id = $2 and c.list
 const KEY = "from @.keys k where k.space = $1 and k.conversation = $2 and k.key = $3";
 const KEY_SEEN = answered("k.from_seq::text", "k.to_seq::text", "k.last_id", "k.digest");
 
-const appendFunction = (
-  name: string,
-  released: string,
-): string => `create function @.${name}(${BATCH_TYPES.join(", ")}) returns text
+export const APPEND_FUNCTION: string = `create function @.append_1(${BATCH_TYPES.join(", ")}) returns text
 language plpgsql volatile as $append$
 #variable_conflict use_column
 declare
@@ -171,7 +164,7 @@ begin
       return 'deduped' || E'\\x1f' || seen || E'\\x1f' || state;
     end if;
   end if;
-  ${changeIfHeld(field, "", released)}
+  ${changeIfHeld(field, "")}
   returning c.head_seq, c.link, c.owner_link, case when c.wake_seq = c.head_seq - ${field("count", "int8")} then c.wake_seq end::text
     into new_seq, new_link, new_owner_link, woken;
   if found then
@@ -194,11 +187,8 @@ begin
   return ${answered("'stale'", `(${now(field)})::text`, "state")};
 end $append$`;
 
-export const APPEND_FUNCTION_1: string = appendFunction("append_1", "");
-export const APPEND_FUNCTION: string = appendFunction("append_2", endLease(field));
-
 export const APPEND: Call = {
-  name: "append_2",
+  name: "append_1",
   types: BATCH_TYPES,
   text: byStatement(),
   scalar: true,

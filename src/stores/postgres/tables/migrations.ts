@@ -1,7 +1,7 @@
 import { LogError } from "#log/errors";
 import type { Db, Session } from "#stores/postgres/db";
 import { isDuplicate, isUnmade, stateOf } from "#stores/postgres/postgres-errors";
-import { APPEND_FUNCTION, APPEND_FUNCTION_1 } from "./append-sql.ts";
+import { APPEND_FUNCTION } from "./append-sql.ts";
 import { READ_FUNCTIONS, WINDOW_FUNCTION } from "./read-sql.ts";
 import { fencedTables, fenceTable, isFenced } from "./row-security.ts";
 import { tablesSql } from "./schema.ts";
@@ -27,10 +27,8 @@ type Step = (making: SchemaOptions) => readonly string[];
 export const STEPS: readonly Step[] = [
   ({ partitions, functions }) => [
     tablesSql(partitions),
-    ...(functions ? [APPEND_FUNCTION_1, ...READ_FUNCTIONS, ...TAIL_FUNCTIONS] : []),
+    ...(functions ? [APPEND_FUNCTION, ...READ_FUNCTIONS, WINDOW_FUNCTION, ...TAIL_FUNCTIONS] : []),
   ],
-  ({ functions }) => (functions ? [WINDOW_FUNCTION] : []),
-  ({ functions }) => (functions ? [APPEND_FUNCTION] : []),
 ];
 
 export const SCHEMA_VERSION: number = STEPS.length;

@@ -135,17 +135,17 @@ select conversation, segment, least(top, greatest($6::int8, 0)) from line order 
 /** The clock of the database, as leases run by it. */
 export const NOW_MS = "(extract(epoch from clock_timestamp()) * 1000)::int8";
 
-const WINDOW_1: Call = { name: "window_1", types: WINDOW_TYPES, text: WINDOW };
+const LONG_WINDOW: Call = { name: "long_window_1", types: WINDOW_TYPES, text: WINDOW };
 export const READ_WINDOW: Call = {
-  ...WINDOW_1,
-  name: "window_2",
+  ...LONG_WINDOW,
+  name: "window_1",
   added: `case when part = 'head' then ${NOW_MS} end`,
 };
 export const LOOK_UP: Call = { name: "lookup_1", types: LOOKUP_TYPES, text: LOOKUP };
 export const READ_ENTRY: Call = { name: "entry_1", types: ENTRY_TYPES, text: ONE_ENTRY };
 
 /** Functions plan a statement once for a connection instead of once for a call. They name the space, which makes them volatile. */
-export const READ_FUNCTIONS: readonly string[] = [WINDOW_1, LOOK_UP, READ_ENTRY].map(
+export const READ_FUNCTIONS: readonly string[] = [LONG_WINDOW, LOOK_UP, READ_ENTRY].map(
   ({ name, types, text }) =>
     `create function @.${name}(${types.join(", ")}) returns table (${PART_COLUMNS})
 language plpgsql volatile as $read$
@@ -181,7 +181,7 @@ begin
   end if;
   if s.segment is null or s.ancestor_depth >= lowest or not exists (select from @.entries e
       where e.space = $1 and e.conversation = c.id and e.segment = s.segment and e.depth = tip) then
-    return query select * from @.${WINDOW_1.name}($1, $2, $3, $4, $5, $6, $7);
+    return query select * from @.${LONG_WINDOW.name}($1, $2, $3, $4, $5, $6, $7);
     return;
   end if;
   part := 'head'; data := row_to_json(c)::text; conversation := c.id; segment := s.segment; depth := tip;
