@@ -33,7 +33,8 @@ ${rows
   .map(commandLine)
   .join("")}
 New here? Run \`holdfast demo\`: it takes half a minute and needs no key.
-\`holdfast help COMMAND\` explains a command. \`holdfast help --all\` lists all commands.
+\`holdfast help COMMAND\` explains a command.
+\`holdfast help --all\` lists all commands and options.
 `;
 }
 

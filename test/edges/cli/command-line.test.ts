@@ -43,9 +43,9 @@ describe("help", () => {
   });
 
   test("fits 80 columns, and gives options a place of their own in the usage (3)", async () => {
-    for (const name of COMMAND_NAMES) {
-      const { out } = await run("help", name);
-      const text = out.slice(0, out.indexOf("\nExamples\n"));
+    for (const args of [[], ["--all"], ...COMMAND_NAMES.map((name) => [name])]) {
+      const { out } = await run("help", ...args);
+      const [text = ""] = out.split("\nExamples\n");
       expect(text.split("\n").filter((line) => widthOf(line) > 80)).toEqual([]);
     }
     expect((await run("help", "serve")).out).toContain("  holdfast serve [options] [-- COMMAND...]\n");
@@ -217,6 +217,7 @@ test("bare at a terminal lists conversations to resume; Enter quits, and help co
   const picked = await typing("\n");
   expect(picked).toMatchObject({ status: 0 });
   expect(picked.out).toMatch(/^1 {2}\S+ /m);
+  expect(picked.out.split("\n").filter((line) => widthOf(line) > 80)).toEqual([]);
   expect((await typing("99\n")).status).toBe(2);
   const empty = await holdfastHere("memory:", [], { typed: true, terminal: 80 });
   expect(empty.out).toContain("holdfast demo");

@@ -107,7 +107,7 @@ function filterOf({ flags }: Call): ListFilter {
   };
 }
 
-const [AGE, ENTRIES, STATE, AGENT, FOLDER, TITLE_MIN] = [7, 7, 12, 8, 14, 12]; // together 80 columns
+const [AGE, ENTRIES, STATE, AGENT, FOLDER, TITLE_MIN] = [7, 7, 12, 8, 14, 8]; // together 80 columns
 const [AGENT_MAX, FOLDER_MAX] = [24, 32];
 
 /** A wider terminal gives its columns to what is cut: names of models first, then folders, then titles. */

@@ -14,7 +14,6 @@ test("a conversation that an agent ran is answered by nobody until a model is na
   const refused = [
     ["chat", id, "-p", "what is color?"],
     ["chat", id, "-p", "what is color?", "--json"],
-    ["continue", id],
     ["replay", id],
   ];
   for (const args of refused) {
@@ -24,6 +23,7 @@ test("a conversation that an agent ran is answered by nobody until a model is na
     expect(err).toContain("--model");
   }
   expect((await runHere(bridge.store, ["chat", id], "what is color?\n")).status).toBe(2);
+  expect((await runHere(bridge.store, ["continue", id])).status).toBe(0); // its last turn is complete
   expect(await bridge.log(id)).toEqual(before);
   // Named, it answers, also when it is the simulator.
   const named = await runHere(bridge.store, ["chat", id, "-p", "recall color", "--model", "sim"]);
