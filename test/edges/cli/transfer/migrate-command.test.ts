@@ -223,10 +223,7 @@ test("rows that belong to nobody are told before anything is made, and no name o
   expect([differs.status, differs.err.includes("\u001B")]).toEqual([8, false]);
   made.run("insert into messages values (null, 1, 'user', 'whose?', null)");
   const nobody = await made.migrate();
-  expect([nobody.status, nobody.err]).toEqual([
-    2,
-    expect.stringContaining("chat_id"),
-  ]);
+  expect([nobody.status, nobody.err]).toEqual([2, expect.stringContaining("chat_id")]);
 });
 
 test("the source is not written to, and a conversation that is here by other ways is not touched", async () => {
