@@ -181,7 +181,7 @@ export const appendCases: readonly ContractCase[] = [
   },
   {
     group: "append",
-    name: "what is remembered comes from outside, beside an owner, and is found by its words and by its type",
+    name: "appends memories from another writer next to an owner, and finds them by text and by type",
     needs: ["search"],
     async run(subject) {
       await using rig = new Rig(subject);

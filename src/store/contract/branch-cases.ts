@@ -107,7 +107,7 @@ export const branchCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "refuses a compaction boundary that is off the path, inside a tool pair or behind an earlier one",
+    name: "rejects a compaction boundary that is off the path, inside a tool pair or before an earlier one",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -165,7 +165,7 @@ export const branchCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "refuses a compaction that reaches behind a reset, or out of its own batch into nowhere",
+    name: "rejects a compaction that reaches across a reset, or to an entry that does not exist",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

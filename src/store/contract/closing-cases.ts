@@ -61,7 +61,7 @@ export const closingCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "finishes what was begun before it was closed, reads and writes alike",
+    name: "finishes reads and writes that started before it was closed",
     async run(subject) {
       await using rig = new Rig(subject);
       const store = await rig.open();

@@ -43,7 +43,7 @@ export const eraseCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "a fork of an erased fork keeps what it stands on, and what was hidden for it",
+    name: "a fork of an erased fork keeps its inherited entries, and which of them are hidden",
     needs: ["erase", "check"],
     async run(subject) {
       await using rig = new Rig(subject);
@@ -76,7 +76,7 @@ export const eraseCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "what is kept of an erased fork is whole when the entry it was forked at is gone",
+    name: "the kept part of an erased fork is complete when the entry it was forked at is erased",
     needs: ["erase", "check"],
     async run(subject) {
       await using rig = new Rig(subject);

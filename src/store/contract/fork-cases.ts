@@ -59,7 +59,7 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "inherits what was hidden at the fork, not what is hidden later",
+    name: "inherits entries hidden before the fork, not those hidden later",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -94,7 +94,7 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "makes one fork of a fork that is sent many times at once under one key, and none of another place",
+    name: "creates one fork for many concurrent requests with one key, and rejects another place",
     async run(subject) {
       await using rig = new Rig(subject);
       const handles = [await rig.space(), await rig.space(), await rig.space()];
@@ -111,7 +111,7 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "sees no more of its source than it was told to, as a fork that was made earlier, and never more than there is",
+    name: "sees its source up to the requested entry, like an earlier fork, and never beyond its end",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -144,7 +144,7 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "refuses to fork from what is not there",
+    name: "rejects a fork from a missing entry",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -157,7 +157,7 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "keeps what the source says of its own later nodes away from a fork's node of the same id",
+    name: "keeps annotations of later entries of the source away from a fork's entry with the same id",
     needs: ["search"],
     async run(subject) {
       await using rig = new Rig(subject);
@@ -176,7 +176,7 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "finds nodes by the start and the end of their id, own and inherited, and none that cannot be seen",
+    name: "finds own and inherited entries by the start and the end of their id, and only visible ones",
     needs: ["names"],
     async run(subject) {
       await using rig = new Rig(subject);
@@ -212,7 +212,7 @@ export const forkCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "gives what was said about the labels of nodes that were given one, own and inherited",
+    name: "returns the labels of own and inherited entries",
     needs: ["names"],
     async run(subject) {
       await using rig = new Rig(subject);

@@ -18,7 +18,7 @@ function linkAfter(previous: string, byOwner: boolean, entries: readonly StoredE
 export const linkCases: readonly ContractCase[] = [
   {
     group: "links",
-    name: "each batch has a link that holds it and the one before, whoever wrote it",
+    name: "each batch has a hash over itself and the previous hash, for every writer",
     needs: ["check"],
     async run(subject) {
       await using rig = new Rig(subject);
@@ -69,7 +69,7 @@ export const linkCases: readonly ContractCase[] = [
   },
   {
     group: "links",
-    name: "a fork goes on from the node it grew from",
+    name: "a fork continues from the entry it started at",
     needs: ["check"],
     async run(subject) {
       await using rig = new Rig(subject);
@@ -86,7 +86,7 @@ export const linkCases: readonly ContractCase[] = [
   },
   {
     group: "links",
-    name: "an owner that knows another last batch is told that the log diverged",
+    name: "an owner that knows another last batch gets the error diverged",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -107,7 +107,7 @@ export const linkCases: readonly ContractCase[] = [
   },
   {
     group: "links",
-    name: "an owner that knows more than the log has is told that the log diverged",
+    name: "an owner that knows more than the log has gets the error diverged",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

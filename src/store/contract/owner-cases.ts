@@ -45,7 +45,7 @@ export const ownerCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "gives a lease back in the same epoch, under the name that is told, unless anybody took it in between",
+    name: "returns a lease in the same epoch to the named writer, except after another acquired it",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();
@@ -140,7 +140,7 @@ export const ownerCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "ends a lease with the batch that says so; a repeated or refused one ends none",
+    name: "ends a lease with the batch that asks for it; a repeated or rejected batch does not",
     async run(subject) {
       await using rig = new Rig(subject);
       const [space, other] = [await rig.space(), await rig.space()];

@@ -87,7 +87,7 @@ export const readCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "finds a single entry, node or fact, and says when there is none",
+    name: "finds a single entry of any type, and reports a missing one",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

@@ -103,7 +103,7 @@ export const runCases: readonly ContractCase[] = [
   {
     group,
     needs,
-    name: "gives usage and answers to the run of their turn, and those of no run to none",
+    name: "counts usage and answers for the run of their turn, and ignores turns without a run",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

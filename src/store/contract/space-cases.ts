@@ -50,7 +50,7 @@ export const spaceCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "shows a space no blob of another, and takes none for it",
+    name: "does not show a blob of another space, or accept one for it",
     needs: ["blobs"],
     async run(subject) {
       await using rig = new Rig(subject);
@@ -130,7 +130,7 @@ export const spaceCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "shows title and folder as well-formed text, while the entries keep what was given",
+    name: "shows title and folder as well-formed text, while the entries keep the original",
     async run(subject) {
       await using rig = new Rig(subject);
       const space = await rig.space();

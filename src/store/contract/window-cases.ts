@@ -65,7 +65,7 @@ export const windowCases: readonly ContractCase[] = [
   },
   {
     group,
-    name: "has its page hidden as of its head while others hide and show what is on it",
+    name: "hides entries of its page as of its head while others hide and show them",
     async run(subject) {
       await using rig = new Rig(subject);
       const [space, other] = [await rig.space(), await rig.space()];

@@ -65,7 +65,7 @@ function brokenForAnthropic(turns: readonly AnthropicMessage[]): readonly string
       broken.push(`message ${at}: a blank text`);
     const results = content.flatMap((block) => (block.type === "tool_result" ? [block.id] : []));
     if (content.slice(0, results.length).some((block) => block.type !== "tool_result"))
-      broken.push(`message ${at}: results behind other content`);
+      broken.push(`message ${at}: results after other content`);
     if (!same(results, calls))
       broken.push(`message ${at}: results [${results.join(", ")}] for calls [${calls.join(", ")}]`);
     calls = content.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));

@@ -196,7 +196,7 @@ export class LogJudge {
     if (turn.tool && !turn.byLoop) this.blame(`${entry.turn} was sent again after a tool ran`);
     if (turn.byLoop)
       for (const name of turn.calls.values())
-        this.blame(`a model was asked on, and its call of ${name} was neither begun nor answered`);
+        this.blame(`a model got another request although its call of ${name} was not started or answered`);
     turn.attempts++;
     if (!turn.byLoop) this.#checkAttempts(turn);
   }
@@ -208,7 +208,7 @@ export class LogJudge {
 
   #addIntent({ name, replay, idempotencyKey }: Extract<Entry, { type: "tool_intent" }>): void {
     if (idempotencyKey === undefined || replay === "safe") return;
-    if (this.#intents.has(idempotencyKey)) this.blame(`${name} was begun twice under ${idempotencyKey}`);
+    if (this.#intents.has(idempotencyKey)) this.blame(`${name} started twice under ${idempotencyKey}`);
     this.#intents.add(idempotencyKey);
   }
 

@@ -161,7 +161,7 @@ const READING: readonly RecordsCase[] = [
     },
   },
   {
-    name: "finds nothing where there is no folder",
+    name: "finds nothing if the folder is missing",
     run: async ({ records, golden, folder }) => {
       const store = records.open(join(folder, "missing"));
       assert.deepEqual(await store.list(), []);
@@ -172,7 +172,7 @@ const READING: readonly RecordsCase[] = [
 
 const UNSAFE: readonly RecordsCase[] = [
   {
-    name: "finds nothing under ids that are none",
+    name: "finds nothing for invalid ids",
     run: async (subject) => {
       const { golden } = subject;
       const { store } = await homeWith(subject);
@@ -238,7 +238,7 @@ const UNSAFE: readonly RecordsCase[] = [
 
 const CHANGING: readonly RecordsCase[] = [
   {
-    name: "stamps a session anew when its file has grown",
+    name: "changes the stamp of a session when its file grows",
     run: async (subject) => {
       const { id, file } = subject.golden;
       const { put, store } = await homeWith(subject);
@@ -249,7 +249,7 @@ const CHANGING: readonly RecordsCase[] = [
     },
   },
   {
-    name: "removes the session it is told to and no other, where it removes",
+    name: "removes only the requested session, if it supports removal",
     run: async (subject) => {
       const { golden } = subject;
       const { put, store } = await homeWith(subject);
@@ -265,7 +265,7 @@ const CHANGING: readonly RecordsCase[] = [
     },
   },
   {
-    name: "reads again what it writes, where it writes, and leaves what was there alone",
+    name: "reads what it writes, if it supports writing, and keeps existing sessions",
     run: async (subject) => {
       const { golden } = subject;
       const { store } = await homeWith(subject);

@@ -40,7 +40,7 @@ export const vendorContract: readonly VendorCase[] = [
     },
   },
   {
-    name: "has an example for every rule of its own",
+    name: "has an example for each of its rules",
     run: ({ endings, examples }) => {
       for (const rule of endings.filter((one) => !SHARED.has(one))) {
         const probe = { ...rule, class: "completed" } as const;
@@ -50,7 +50,7 @@ export const vendorContract: readonly VendorCase[] = [
     },
   },
   {
-    name: "has a dialect with sane figures",
+    name: "has a dialect with sensible limits",
     run: ({ dialect }) => {
       assert.ok(dialect.windowTokens >= 8_000);
       assert.ok(dialect.reloadAfterMs >= 0);
