@@ -312,7 +312,7 @@ test.each<[bug: string, shows: RegExp, more?: Partial<StoryOptions>]>([
   ["own turns adopted", /was told twice/],
   ["act before the intent is durable", /sent twice/, { seed: 68 }], // it needs a kill in the very moment
   ["every result is a success", /recorded as done and never ran/, { seed: 10 }],
-  ["steps numbered anew", /sent twice|begun twice/, { seed: 222 }],
+  ["steps numbered anew", /sent twice|started twice/, { seed: 222 }],
   ["delivery not recorded", /was told twice/],
   ["loop without its history", /was answered|refused a request/],
   ["the assistant first", /first message must be the user's/],
