@@ -92,7 +92,7 @@ afterAll(() => ui[Symbol.asyncDispose]());
 function style(one: Locator, name: string): Promise<string> {
   return one.evaluate((element, asked) => {
     const { getComputedStyle } = globalThis as unknown as {
-      getComputedStyle(of: unknown): { readonly [name: string]: string };
+      readonly getComputedStyle: (of: unknown) => { readonly [name: string]: string };
     };
     return getComputedStyle(element)[asked] ?? "";
   }, name);
