@@ -85,7 +85,7 @@ test.each([...engines, { name: "this Node", path: process.execPath }])(
   async ({ path }) => {
     const env = { ...process.env, HOLDFAST_STORE: `sqlite:${join(folder, "cli.db")}`, NO_COLOR: "1" };
     const said = await run(path, [main, "help"], { cwd: folder, env });
-    expect([said.stdout.includes("Usage: holdfast"), said.stderr]).toEqual([true, ""]);
+    expect([said.stdout.includes("holdfast COMMAND"), said.stderr]).toEqual([true, ""]);
     const made = await run(path, [main, "new", "--title", "tried"], { cwd: folder, env });
     const { stdout, stderr } = await run(path, [main, "ls", "--json"], { cwd: folder, env });
     expect([stdout.includes(made.stdout.trim()), made.stderr, stderr]).toEqual([true, "", ""]);
@@ -97,7 +97,7 @@ test("an older Node is told so in one sentence, by a file that it can read", asy
   const ended = await run(process.execPath, ["--import", older, main, "ls"], { cwd: folder }).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   );
-  expect(ended).toMatchObject({ code: 5, stdout: "" });
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
   expect(ended.stderr.trim().split("\n").length).toBe(1);
   expect(readFileSync(main, "utf8")).not.toMatch(/^import\b/m);
 });

@@ -145,7 +145,7 @@ test("a conversation is begun, asked, approved, edited, forked, compared, found 
   await press(page, "Enter");
   await page.waitForURL("**/c/*?at=*");
   await page.locator(".entry.is-selected").waitFor();
-  expect(await expectFocus(page)).toMatch(/^Entry \d+$/);
+  await expect.poll(() => expectFocus(page)).toMatch(/^Entry \d+$/);
   // Sent once more from there.
   await tabTo(page, /^More actions$/);
   await press(page, "Enter");

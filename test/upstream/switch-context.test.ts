@@ -108,14 +108,7 @@ test("what is left out is outlined: what was asked, with which tools, on which f
   await (await rig.holdfast.conversation("c")).append([...old, user("x"), assistant("y")]);
   await rig.send("hello", { agent: "codex" });
   const told = rig.transcripts().at(-1) ?? "";
-  for (const line of [
-    "4 messages",
-    "The user began with:\n> first",
-    "And then said:\n> second",
-    "> third",
-    "edit (2)",
-    "> one.ts\n> two.ts",
-  ])
+  for (const line of ["4 messages", "\n> first", "\n> second", "> third", "edit (2)", "> one.ts\n> two.ts"])
     expect(told).toContain(line);
   expect(told).not.toContain("did it");
 });
