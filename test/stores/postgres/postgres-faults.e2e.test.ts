@@ -40,6 +40,13 @@ async function waitingAppend(): Promise<number> {
   );
 }
 
+/** A backend that waits for a row does not notice that its client is gone. */
+async function appendsWaiting(count: number): Promise<void> {
+  const waiting = async (): Promise<number> => (await rig.direct.query(ROWS_AWAITED)).rows.length;
+  await vi.waitFor(async () => expect(await waiting()).toBe(count), { timeout: HANG_MS });
+}
+
+const ROWS_AWAITED = "select pid from pg_stat_activity where wait_event_type = 'Lock'";
 const WAITING = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%append_%'";
 
 test("a connection that is killed inside the append leaves nothing of it, and the batch is written once all the same", async () => {
@@ -116,6 +123,35 @@ test("a reply that is lost after the commit is found again: one copy, and the an
     await lost(() => made.append(space, "a", [user("three")], { author }));
     expect(await texts(space, "a")).toEqual(["one", "two", "three"]);
     expect(await space.check({ repair: false })).toEqual([]);
+  }
+});
+
+test("a batch that is in the database only after its retry began is found, and its owner goes on", async () => {
+  const { port } = new URL(rig.server.url);
+  await rig.subject();
+  await using proxy = new CuttingProxy(Number(port));
+  const url = rig.server.url.replace(port, String(await proxy.listen()));
+  for (const functions of [true, false]) {
+    await using made = new Rig({ open: () => postgresStore({ url, functions, connections: 2 }) });
+    const space = await made.space(functions ? "one" : "two");
+    await made.create(space, "a");
+    const own = await space.acquire({ conversation: conv("a"), writer: "w", leaseMs: 60_000 });
+    const author = { kind: "owner", epoch: own.epoch, expected: own.headSeq, link: own.ownerLink } as const;
+    const gate = await rig.direct.connect();
+    await gate.query("begin; select from holdfast.conversations where id = 'a' for update");
+    const writing = made.append(space, "a", [user("one"), user("two")], { author });
+    try {
+      await appendsWaiting(1);
+      proxy.pointAt(Number(port));
+      await appendsWaiting(2);
+    } finally {
+      await gate.query("commit");
+      gate.release();
+    }
+    const { ownerLink: link, toSeq: expected } = await writing;
+    const next = { ...author, expected, link };
+    await made.append(space, "a", [user("three")], { author: next });
+    expect(await texts(space, "a")).toEqual(["one", "two", "three"]);
   }
 });
 

@@ -133,7 +133,9 @@ async function tryAppend(
         result: cacheState(writing, { state, plan, request }, verdict),
         next: null,
       };
-    return { result: null, next: verdict === null ? null : afterMiss(verdict, request) };
+    // A miss does not say whether a batch in doubt has come in meanwhile: only a lookup does.
+    const isDoubted = doubt.sentAfter !== null;
+    return { result: null, next: verdict === null || isDoubted ? null : afterMiss(verdict, request) };
   } catch (error) {
     // An id or a key that another process has just written is checked by the rules against the current state.
     if (!isDuplicate(error) && !isLost(error)) throw error;
