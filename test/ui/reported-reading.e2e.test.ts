@@ -143,8 +143,8 @@ test("B19: without scripts the page says what it needs, and before they come its
 });
 
 test("B31: grouped by folder, a row does not repeat it", async () => {
-  await ui.holdfast.create({ id: "in-folder", title: "In a folder", cwd: "/work/one/app" });
-  await ui.holdfast.create({ id: "in-other", title: "In another", cwd: "/work/two/app" });
+  await ui.holdfast.create({ id: "in-folder", title: "In a folder", cwd: "/home/ann/one/app" });
+  await ui.holdfast.create({ id: "in-other", title: "In another", cwd: "/home/ann/two/app" });
   const page = await ui.open({ path: "/?by=folder" });
   await page.locator('[data-conversation="in-folder"]').waitFor();
   const groups = await page.locator(".group").allTextContents();
